@@ -1,0 +1,87 @@
+# make demo | make test: each makes .venv, installs paring with its compiled core, and runs.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+BUILD  := build/core
+RUN_PY := $(BIN)/python
+
+CPP_FILES = $(wildcard bindings/*.[ch]pp core/src/*.[ch]pp core/tests/*.[ch]pp core/include/paring/*.hpp core/include/paring/*/*.hpp)
+# TSan needs a fixed memory map on new kernels ('unexpected memory mapping').
+FIXED_MAP := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+.DELETE_ON_ERROR:
+.PHONY: demo test test-long lint format stub core-test sanitize bench dev rebuild check-os check-system clean
+
+demo: rebuild
+	$(BIN)/paring demo
+
+test: $(VENV)/.dev rebuild
+	$(BIN)/pytest -m "not long"
+
+test-long: $(VENV)/.dev rebuild
+	$(BIN)/pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+# -- the compiled core ---------------------------------------------------------------------------------------
+
+# Edit C++, `make rebuild`, run: the module is compiled in build/python and moved, at once, to where Python loads it.
+EXTENSION := build/python
+rebuild: | $(VENV)/.install
+	$(BIN)/cmake --build $(EXTENSION)
+	@$(BIN)/cmake --install $(EXTENSION) --prefix $(EXTENSION)/stage >/dev/null
+	@mv -f $(EXTENSION)/stage/paring/_core.* $$($(RUN_PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")/paring/
+
+stub: rebuild
+	$(RUN_PY) -m nanobind.stubgen -q -m paring._core -o src/paring/_core.pyi
+
+check-os: | $(VENV)/.install
+	@! grep -n -e ' -Os' $(EXTENSION)/compile_commands.json
+
+core-test: $(VENV)/.tools
+	$(BIN)/cmake -G Ninja -S . -B build/core -DPARING_CORE_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+	$(BIN)/cmake --build build/core
+	$(BIN)/ctest --test-dir build/core --output-on-failure -j 2
+
+sanitize: sanitize-address,undefined sanitize-thread
+sanitize-%: $(VENV)/.tools
+	$(BIN)/cmake -G Ninja -S . -B build/$* -DPARING_CORE_TESTS=ON -DPARING_SANITIZE=$* -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
+	$(BIN)/cmake --build build/$*
+	$(FIXED_MAP) $(BIN)/ctest --test-dir build/$* --output-on-failure -j 2
+
+# -- environments ----------------------------------------------------------------------------------------------
+
+check-system:
+	@command -v git >/dev/null && command -v make >/dev/null && command -v $(CXX) >/dev/null && $(PYTHON) -c "import ensurepip, \
+	os, sysconfig, venv; open(os.path.join(sysconfig.get_path('include'), 'Python.h'))" 2>/dev/null \
+	|| { echo "apt install git make g++ python3-dev python3-venv"; exit 1; }
+
+$(VENV)/.tools: pyproject.toml | check-system
+	$(PYTHON) -m venv $(VENV)
+	$(RUN_PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" > $@
+	$(BIN)/pip install -q --disable-pip-version-check -r $@
+
+INSTALL = $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -Cbuild-dir=$(EXTENSION) -e
+$(VENV)/.install: $(VENV)/.tools
+	$(INSTALL) ".[cli,plot]"
+	touch $@
+$(VENV)/.dev: $(VENV)/.install
+	$(INSTALL) ".[dev]"
+	touch $@
+
+dev: $(VENV)/.dev
+
+bench: check-system
+	$(PYTHON) -m venv .venv-bench
+
+clean:
+	rm -rf build dist $(VENV)

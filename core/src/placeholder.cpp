@@ -1,0 +1,1 @@
+// Gives the library a source until the first instantiation table is here.
