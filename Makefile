@@ -2,15 +2,16 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-BUILD  := build/core
 RUN_PY := $(BIN)/python
 
 CPP_FILES = $(wildcard bindings/*.[ch]pp core/src/*.[ch]pp core/tests/*.[ch]pp core/include/paring/*.hpp core/include/paring/*/*.hpp)
+# One build at a time in a folder, however many shells ask for it.
+LOCKED := $(shell command -v flock >/dev/null && echo flock pyproject.toml)
 # TSan needs a fixed memory map on new kernels ('unexpected memory mapping').
 FIXED_MAP := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .DELETE_ON_ERROR:
-.PHONY: demo test test-long lint format stub core-test sanitize bench dev rebuild check-os check-system clean
+.PHONY: demo test test-long lint format stub check-stub core-test sanitize bench dev rebuild check-os check-system clean
 
 demo: rebuild
 	$(BIN)/paring demo
@@ -37,25 +38,30 @@ format: $(VENV)/.dev
 # Edit C++, `make rebuild`, run: the module is compiled in build/python and moved, at once, to where Python loads it.
 EXTENSION := build/python
 rebuild: | $(VENV)/.install
-	$(BIN)/cmake --build $(EXTENSION)
+	$(LOCKED) $(BIN)/cmake --build $(EXTENSION)
 	@$(BIN)/cmake --install $(EXTENSION) --prefix $(EXTENSION)/stage >/dev/null
 	@mv -f $(EXTENSION)/stage/paring/_core.* $$($(RUN_PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")/paring/
 
+STUBGEN = $(RUN_PY) -m nanobind.stubgen -q -m paring._core -o
 stub: rebuild
-	$(RUN_PY) -m nanobind.stubgen -q -m paring._core -o src/paring/_core.pyi
+	$(STUBGEN) src/paring/_core.pyi
+
+check-stub: rebuild
+	@$(STUBGEN) build/_core.pyi
+	diff -u src/paring/_core.pyi build/_core.pyi || { echo "run: make stub"; exit 1; }
 
 check-os: | $(VENV)/.install
 	@! grep -n -e ' -Os' $(EXTENSION)/compile_commands.json
 
 core-test: $(VENV)/.tools
 	$(BIN)/cmake -G Ninja -S . -B build/core -DPARING_CORE_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
-	$(BIN)/cmake --build build/core
+	$(LOCKED) $(BIN)/cmake --build build/core
 	$(BIN)/ctest --test-dir build/core --output-on-failure -j 2
 
 sanitize: sanitize-address,undefined sanitize-thread
 sanitize-%: $(VENV)/.tools
 	$(BIN)/cmake -G Ninja -S . -B build/$* -DPARING_CORE_TESTS=ON -DPARING_SANITIZE=$* -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
-	$(BIN)/cmake --build build/$*
+	$(LOCKED) $(BIN)/cmake --build build/$*
 	$(FIXED_MAP) $(BIN)/ctest --test-dir build/$* --output-on-failure -j 2
 
 # -- environments ----------------------------------------------------------------------------------------------
@@ -70,7 +76,7 @@ $(VENV)/.tools: pyproject.toml | check-system
 	$(RUN_PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" > $@
 	$(BIN)/pip install -q --disable-pip-version-check -r $@
 
-INSTALL = $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation -Cbuild-dir=$(EXTENSION) -e
+INSTALL = $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --config-settings=build-dir=$(EXTENSION) -e
 $(VENV)/.install: $(VENV)/.tools
 	$(INSTALL) ".[cli,plot]"
 	touch $@

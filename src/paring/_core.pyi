@@ -1,0 +1,5 @@
+"""The compiled sweeps of paring."""
+
+
+
+version: str = '0.1.0'
