@@ -67,9 +67,10 @@ sanitize-%: $(VENV)/.tools
 # -- environments ----------------------------------------------------------------------------------------------
 
 check-system:
-	@command -v git >/dev/null && command -v make >/dev/null && command -v $(CXX) >/dev/null && $(PYTHON) -c "import ensurepip, \
-	os, sysconfig, venv; open(os.path.join(sysconfig.get_path('include'), 'Python.h'))" 2>/dev/null \
+	@command -v git >/dev/null && command -v make >/dev/null && command -v $(CXX) >/dev/null \
+	&& $(PYTHON) -c "import ensurepip, sysconfig, venv; open(sysconfig.get_path('include') + '/Python.h')" 2>/dev/null \
 	|| { echo "apt install git make g++ python3-dev python3-venv"; exit 1; }
+	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('paring needs Python 3.11 or newer: make PYTHON=...')"
 
 $(VENV)/.tools: pyproject.toml | check-system
 	$(PYTHON) -m venv $(VENV)
