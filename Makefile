@@ -11,6 +11,7 @@ LOCKED := $(shell command -v flock >/dev/null && echo flock pyproject.toml)
 FIXED_MAP := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 .PHONY: demo test test-long lint format stub check-stub core-test sanitize bench dev rebuild check-os check-system clean
 
 demo: rebuild
@@ -37,10 +38,11 @@ format: $(VENV)/.dev
 
 # Edit C++, `make rebuild`, run: the module is compiled in build/python and moved, at once, to where Python loads it.
 EXTENSION := build/python
+SITE       = $$($(RUN_PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")
 rebuild: | $(VENV)/.install
-	$(LOCKED) $(BIN)/cmake --build $(EXTENSION)
-	@$(BIN)/cmake --install $(EXTENSION) --prefix $(EXTENSION)/stage >/dev/null
-	@mv -f $(EXTENSION)/stage/paring/_core.* $$($(RUN_PY) -c "import sysconfig; print(sysconfig.get_path('platlib'))")/paring/
+	@$(LOCKED) sh -ec '$(BIN)/cmake --build $(EXTENSION); \
+	  $(BIN)/cmake --install $(EXTENSION) --prefix $(EXTENSION)/stage >/dev/null; \
+	  mv -f $(EXTENSION)/stage/paring/_core.* '$(SITE)'/paring/'
 
 STUBGEN = $(RUN_PY) -m nanobind.stubgen -q -m paring._core -o
 stub: rebuild
@@ -56,13 +58,13 @@ check-os: | $(VENV)/.install
 core-test: $(VENV)/.tools
 	$(BIN)/cmake -G Ninja -S . -B build/core -DPARING_CORE_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 	$(LOCKED) $(BIN)/cmake --build build/core
-	$(BIN)/ctest --test-dir build/core --output-on-failure -j 2
+	$(BIN)/ctest --test-dir build/core --output-on-failure --no-tests=error -j 2
 
 sanitize: sanitize-address,undefined sanitize-thread
 sanitize-%: $(VENV)/.tools
 	$(BIN)/cmake -G Ninja -S . -B build/$* -DPARING_CORE_TESTS=ON -DPARING_SANITIZE=$* -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 	$(LOCKED) $(BIN)/cmake --build build/$*
-	$(FIXED_MAP) $(BIN)/ctest --test-dir build/$* --output-on-failure -j 2
+	$(FIXED_MAP) $(BIN)/ctest --test-dir build/$* --output-on-failure --no-tests=error -j 2
 
 # -- environments ----------------------------------------------------------------------------------------------
 
@@ -87,8 +89,15 @@ $(VENV)/.dev: $(VENV)/.install
 
 dev: $(VENV)/.dev
 
-bench: check-system
-	$(PYTHON) -m venv .venv-bench
+# Rivals live apart from us and, where their pins disagree, from each other: an environment per requirements file.
+RIVALS := $(patsubst benchmarks/requirements-%.txt,.venv-bench/%/.done,$(wildcard benchmarks/requirements-*.txt))
+.venv-bench/%/.done: benchmarks/requirements-%.txt | check-system
+	$(PYTHON) -m venv .venv-bench/$*
+	.venv-bench/$*/bin/pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+bench: $(VENV)/.dev rebuild $(RIVALS)
+	$(RUN_PY) benchmarks/run.py $(ARGS)
 
 clean:
 	rm -rf build dist $(VENV)
