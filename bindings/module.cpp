@@ -3,4 +3,10 @@
 NB_MODULE(_core, m) {
     m.doc() = "The compiled sweeps of paring.";
     m.attr("version") = PARING_VERSION;
+    paring::bind_parallel(m);
+    paring::bind_loss(m);
+    paring::bind_rows(m);
+    paring::bind_block(m);
+    paring::bind_newton(m);
+    paring::bind_formats(m);
 }

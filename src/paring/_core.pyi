@@ -1,5 +1,158 @@
 """The compiled sweeps of paring."""
 
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
 
 
 version: str = '0.1.0'
+
+class Stop:
+    """
+    A deadline in seconds from now, or a request to stop, that every sweep heeds.
+    """
+
+    def __init__(self, seconds: float = float('inf')) -> None: ...
+
+    def request(self) -> None: ...
+
+    def set_deadline(self, seconds: float) -> None: ...
+
+    @property
+    def over(self) -> bool: ...
+
+    def check(self) -> None:
+        """Raises Stopped when it is over."""
+
+class Stopped(Exception):
+    pass
+
+def install_blas(blas: dict, lapack: dict) -> None:
+    """
+    Lends the core SciPy's BLAS and LAPACK (__pyx_capi__ of its Cython modules).
+    """
+
+class Loss:
+    @property
+    def outputs(self) -> int: ...
+
+    @property
+    def curvature_bound(self) -> float: ...
+
+    def value(self, z: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+    def slope(self, z: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+    def curvature(self, z: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+    def conjugate(self, a: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+    def domain(self, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple: ...
+
+    def total(self, z: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
+
+def make_loss(name: str, parameter: float = 1.0) -> Loss: ...
+
+class Rows:
+    """A matrix by its stored lines, in NumPy's own memory."""
+
+    @overload
+    @staticmethod
+    def dense(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)]) -> Rows: ...
+
+    @overload
+    @staticmethod
+    def dense(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)]) -> Rows: ...
+
+    @property
+    def lines_are_columns(self) -> bool: ...
+
+    def product(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], transposed: bool, threads: int = 1, stop: Stop | None = None) -> NDArray[numpy.float64]: ...
+
+    def column_moments(self, r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> tuple: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, lines_are_columns: bool) -> Rows: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, lines_are_columns: bool) -> Rows: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, lines_are_columns: bool) -> Rows: ...
+
+    @overload
+    @staticmethod
+    def sparse(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, lines_are_columns: bool) -> Rows: ...
+
+class Block:
+    """A few columns of X, copied out in float64."""
+
+    @property
+    def shape(self) -> tuple: ...
+
+    @property
+    def shifts(self) -> NDArray[numpy.float64]: ...
+
+    def scores(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, threads: int = 1) -> NDArray[numpy.float64]: ...
+
+    def cross(self, others: Block, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> NDArray[numpy.float64]:
+        """others' diag(c) this, shifts included"""
+
+    def cross_all(self, x: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> NDArray[numpy.float64]:
+        """X' diag(c) this, for every column of X"""
+
+def make_block(x: Rows, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, by_rows: bool = True) -> Block: ...
+
+class Target:
+    """A loss with its targets, weights, ridge and intercept."""
+
+    def __init__(self, loss: Loss, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ridge: float, intercept: bool, kept: object) -> None: ...
+
+def minimise_block(target: Target, block: Block, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, tolerance: float = 1e-12, max_rounds: int = 100, want_inverse: bool = False, threads: int = 1, stop: Stop | None = None) -> tuple: ...
+
+def try_exchanges(target: Target, support: Block, candidates: Block, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float, z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], inverse: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leave: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], enter: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], goal: float, threads: int = 1, stop: Stop | None = None) -> tuple: ...
+
+def best_exchanges(t: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fixed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, count: int = 1, below: float = 0.0, threads: int = 1) -> tuple: ...
+
+class SvmlightError(ValueError):
+    pass
+
+class SvmlightReader:
+    """Reads svmlight text pushed in pieces that may end anywhere."""
+
+    def __init__(self, *, dtype: str = 'float64', base: str = 'auto', n_features: int = 0, query_ids: bool = False, refuse_nonfinite: bool = False, max_line: int = 1073741824) -> None: ...
+
+    def feed(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Read the next bytes of the file."""
+
+    def finish(self) -> None:
+        """End the file."""
+
+    def take(self) -> tuple:
+        """
+        The whole rows read since the last call, as arrays: labels, indptr, indices (as written in the file), values, query_ids.
+        """
+
+    @property
+    def n_rows(self) -> int:
+        """Rows so far."""
+
+    @property
+    def n_entries(self) -> int:
+        """Entries so far."""
+
+    @property
+    def n_features(self) -> int:
+        """One more than the largest index, counted from zero; after finish()."""
+
+    @property
+    def first_index(self) -> int:
+        """0 or 1, to be subtracted from every index; after finish()."""
+
+    @property
+    def unsorted(self) -> bool:
+        """True once a row had unsorted or repeated indices."""

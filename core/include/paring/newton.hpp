@@ -1,0 +1,83 @@
+// Minimise F over a block of columns and the intercept:
+//
+//     F(w, b) = (1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2,   lower <= w <= upper
+//
+// by Newton's method: the factor of the Hessian is kept while it still contracts, curvature is blended with the loss's
+// bound where the Hessian is singular (huber, hinges), coordinates at a bound they press against are held.
+#pragma once
+
+#include <vector>
+
+#include "paring/block.hpp"
+#include "paring/loss.hpp"
+
+namespace paring {
+
+struct Target {
+    const Loss* loss;
+    const double *y, *v;  // v: weights of mean 1
+    Index n;
+    double ridge;
+    bool intercept;
+};
+
+struct Box {
+    const double *lower = nullptr, *upper = nullptr;  // null: none
+};
+
+struct NewtonOptions {
+    double tolerance = 1e-12;  // on half the Newton decrement, absolute
+    int max_rounds = 100;
+};
+
+struct NewtonReport {
+    double objective = 0;
+    double decrement = 0;  // what the quadratic model says is still to be gained
+    int rounds = 0;
+    int factorizations = 0;
+    bool converged = false;
+};
+
+// The point (w, b) with its scores; updated in place.
+struct Point {
+    std::vector<double> w;
+    double b = 0;
+    std::vector<double> z;
+};
+
+// `inverse`, if not null, receives the inverse Hessian of (w[, b]) at the last factorisation, (k [+1])^2.
+NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
+                            Point& point, std::vector<double>* inverse, const Context& context);
+
+// Would the support do better with column `leave` replaced by candidate `enter`? Newton steps with the inverse Hessian
+// updated for the exchange, until F falls below `goal` or the model says it will not.
+struct Exchange {
+    Index leave, enter;
+};
+class ExchangeTrial {
+  public:
+    ExchangeTrial(const Target& target, const Block& support, const Block& candidates, const Point& point,
+                  const std::vector<double>& inverse, const Context& context);
+    // The objective reached; `w` and `w_enter` then hold the point, `b` its intercept.
+    double operator()(const Exchange& exchange, double goal);
+    std::vector<double> w;
+    double w_enter = 0, b = 0;
+
+  private:
+    // Column and diagonal of the Hessian for the entering candidate; A^- h and the Schur complement.
+    bool prepare(const Exchange& exchange);
+    double objective();
+    // One full step along minus the updated inverse times the gradient; returns half the decrement.
+    double step(const Exchange& exchange);
+
+    const Target& target_;
+    const Block &support_, &candidates_;
+    const Point& point_;
+    const std::vector<double>& inverse_;
+    const Context& context_;
+    Index k_, size_;
+    double schur_ = 0;
+    std::vector<double> curvature_, slope_, z_, h_, t_, gradient_, direction_;
+};
+
+}  // namespace paring

@@ -1,0 +1,86 @@
+#include "paring/kernels.hpp"
+
+namespace paring {
+
+namespace {
+
+constexpr Index lanes = 16;  // two AVX-512 or four AVX2 registers in flight
+
+// Inlined into each clone below, so that it is compiled for each machine.
+template <class T>
+[[gnu::always_inline]] inline double dot_of(const T* x, const double* v, Index n) {
+    double sums[lanes] = {};
+    Index i = 0;
+    for (; i + lanes <= n; i += lanes)
+        for (Index l = 0; l < lanes; ++l) sums[l] += static_cast<double>(x[i + l]) * v[i + l];
+    for (; i < n; ++i) sums[0] += static_cast<double>(x[i]) * v[i];
+    for (Index half = lanes / 2; half > 0; half /= 2)
+        for (Index l = 0; l < half; ++l) sums[l] += sums[l + half];
+    return sums[0];
+}
+
+template <class T>
+[[gnu::always_inline]] inline Moments moments_of(const T* x, const double* r, const double* c, Index n) {
+    constexpr Index width = 8;
+    double slope[width] = {}, first[width] = {}, second[width] = {};
+    Index i = 0;
+    for (; i + width <= n; i += width)
+        for (Index l = 0; l < width; ++l) {
+            const double value = static_cast<double>(x[i + l]), weighted = c[i + l] * value;
+            slope[l] += r[i + l] * value;
+            first[l] += weighted;
+            second[l] += weighted * value;
+        }
+    Moments sum;
+    for (; i < n; ++i) {
+        const double value = static_cast<double>(x[i]), weighted = c[i] * value;
+        sum.slope += r[i] * value;
+        sum.first += weighted;
+        sum.second += weighted * value;
+    }
+    for (Index l = 0; l < width; ++l) {
+        sum.slope += slope[l];
+        sum.first += first[l];
+        sum.second += second[l];
+    }
+    return sum;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void axpy_of(double a, const T* x, double* out, Index n) {
+    for (Index i = 0; i < n; ++i) out[i] += a * static_cast<double>(x[i]);
+}
+
+template <class T>
+[[gnu::always_inline]] inline void add_moments_of(const T* x, double r, double c, double* __restrict slope,
+                                                  double* __restrict first, double* __restrict second, Index n) {
+    for (Index i = 0; i < n; ++i) {
+        const double value = static_cast<double>(x[i]), weighted = c * value;
+        slope[i] += r * value;
+        first[i] += weighted;
+        second[i] += weighted * value;
+    }
+}
+
+}  // namespace
+
+PARING_CLONES double dot(const float* x, const double* v, Index n) { return dot_of(x, v, n); }
+PARING_CLONES double dot(const double* x, const double* v, Index n) { return dot_of(x, v, n); }
+PARING_CLONES void axpy(double a, const float* x, double* out, Index n) { axpy_of(a, x, out, n); }
+PARING_CLONES void axpy(double a, const double* x, double* out, Index n) { axpy_of(a, x, out, n); }
+PARING_CLONES Moments moments(const float* x, const double* r, const double* c, Index n) {
+    return moments_of(x, r, c, n);
+}
+PARING_CLONES Moments moments(const double* x, const double* r, const double* c, Index n) {
+    return moments_of(x, r, c, n);
+}
+PARING_CLONES void add_moments(const float* x, double r, double c, double* slope, double* first, double* second,
+                               Index n) {
+    add_moments_of(x, r, c, slope, first, second, n);
+}
+PARING_CLONES void add_moments(const double* x, double r, double c, double* slope, double* first, double* second,
+                               Index n) {
+    add_moments_of(x, r, c, slope, first, second, n);
+}
+
+}  // namespace paring

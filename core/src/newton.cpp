@@ -1,0 +1,242 @@
+#include "paring/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "paring/blas.hpp"
+#include "paring/kernels.hpp"
+
+namespace paring {
+
+namespace {
+
+constexpr double keep_factor_below = 0.1;   // decrement ratio: a kept factor that contracts so well is as good as a new one
+constexpr double sufficient = 1e-4;         // Armijo
+constexpr double rounding = 1e-11;          // of F: a decrement below it may fail to show in F
+constexpr double shortest = 1e-10;          // step at which the line search gives up
+constexpr double first_damping = 1e-4, damping_factor = 10, no_damping_below = 1e-7, most_damping = 1e4;
+
+// The state of one minimisation; vectors over (w[, b]) have the intercept last.
+class Minimiser {
+  public:
+    Minimiser(const Target& target, const Block& block, const Box& box, const Context& context, Point& point)
+        : target_(target),
+          block_(block),
+          box_(box),
+          context_(context),
+          point_(point),
+          k_(block.columns()),
+          size_(k_ + (target.intercept ? 1 : 0)),
+          slope_(static_cast<std::size_t>(target.n)),
+          curvature_(slope_.size()),
+          trial_scores_(slope_.size()),
+          gradient_(static_cast<std::size_t>(size_)),
+          held_(static_cast<std::size_t>(k_), 0),
+          factor_(static_cast<std::size_t>(size_ * size_)) {}
+
+    NewtonReport run(const NewtonOptions& options);
+    void inverse(std::vector<double>& out) const;
+
+  private:
+    double objective(const double* w, const double* z) const;
+    void gradient();
+    bool hold_bounds();
+    void hessian();
+    void factorise();
+    std::vector<double> direction() const;
+    bool search(const std::vector<double>& direction, double decrement);
+
+    const Target& target_;
+    const Block& block_;
+    const Box& box_;
+    const Context& context_;
+    Point& point_;
+    Index k_, size_;
+    std::vector<double> slope_, curvature_, trial_scores_, gradient_;
+    std::vector<char> held_;
+    std::vector<double> factor_;
+    double damping_ = 0, objective_ = 0, step_ = 1;
+};
+
+double Minimiser::objective(const double* w, const double* z) const {
+    const double loss = target_.loss->total(z, target_.y, target_.v, target_.n) / static_cast<double>(target_.n);
+    return loss + 0.5 * target_.ridge * dot(w, w, k_);
+}
+
+void Minimiser::gradient() {
+    target_.loss->evaluate(point_.z.data(), target_.y, target_.n, nullptr, slope_.data(), nullptr);
+    double sum = 0;
+    for (std::size_t i = 0; i < slope_.size(); ++i)
+        sum += slope_[i] *= target_.v[i] / static_cast<double>(target_.n);
+    block_.gradient(slope_.data(), gradient_.data(), context_);
+    axpy(target_.ridge, point_.w.data(), gradient_.data(), k_);
+    if (target_.intercept) gradient_.back() = sum;
+}
+
+// Marks the coordinates whose descent leads out of the box; true if the set has changed.
+bool Minimiser::hold_bounds() {
+    if (box_.lower == nullptr) return false;
+    bool changed = false;
+    for (Index j = 0; j < k_; ++j) {
+        const auto s = static_cast<std::size_t>(j);
+        const bool held = (point_.w[s] <= box_.lower[j] && gradient_[s] > 0) ||
+                          (point_.w[s] >= box_.upper[j] && gradient_[s] < 0);
+        changed = changed || held != static_cast<bool>(held_[s]);
+        held_[s] = held;
+    }
+    return changed;
+}
+
+void Minimiser::hessian() {
+    target_.loss->evaluate(point_.z.data(), target_.y, target_.n, nullptr, nullptr, curvature_.data());
+    double bound = target_.loss->curvature_bound();
+    if (!std::isfinite(bound)) bound = *std::max_element(curvature_.begin(), curvature_.end());
+    double sum = 0;
+    for (std::size_t i = 0; i < curvature_.size(); ++i) {
+        curvature_[i] = (curvature_[i] + damping_ * bound) * target_.v[i] / static_cast<double>(target_.n);
+        sum += curvature_[i];
+    }
+    std::vector<double> first(static_cast<std::size_t>(k_));
+    block_.hessian(curvature_.data(), factor_.data(), size_, first.data(), context_);
+    for (Index j = 0; j < k_; ++j) {
+        factor_[static_cast<std::size_t>(j * size_ + j)] += target_.ridge;
+        if (target_.intercept) factor_[static_cast<std::size_t>(j * size_ + k_)] = first[static_cast<std::size_t>(j)];
+    }
+    if (target_.intercept) factor_.back() = sum;
+    for (Index j = 0; j < k_; ++j) {
+        if (!held_[static_cast<std::size_t>(j)]) continue;
+        for (Index i = 0; i < size_; ++i)
+            factor_[static_cast<std::size_t>(i < j ? i * size_ + j : j * size_ + i)] = i == j ? 1.0 : 0.0;
+    }
+}
+
+// Cholesky of the Hessian; where it is singular (collinear or empty columns) with the least of a rising diagonal.
+void Minimiser::factorise() {
+    hessian();
+    const std::vector<double> saved = factor_;
+    double largest = 0;
+    for (Index j = 0; j < size_; ++j) largest = std::max(largest, saved[static_cast<std::size_t>(j * size_ + j)]);
+    if (!(largest > 0) || !std::isfinite(largest)) largest = 1;
+    for (double jitter = 1e-13;; jitter *= 100) {
+        for (Index j = 0; j < size_; ++j) {
+            const auto at = static_cast<std::size_t>(j * size_ + j);
+            factor_[at] = saved[at] * (1 + jitter) + jitter * 1e-3 * largest;
+        }
+        if (cholesky(factor_.data(), size_)) return;
+        if (jitter > 1) {  // not finite: steepest descent
+            std::fill(factor_.begin(), factor_.end(), 0.0);
+            for (Index j = 0; j < size_; ++j) factor_[static_cast<std::size_t>(j * size_ + j)] = std::sqrt(largest);
+            return;
+        }
+        factor_ = saved;
+    }
+}
+
+std::vector<double> Minimiser::direction() const {
+    std::vector<double> direction(gradient_.size());
+    for (std::size_t j = 0; j < direction.size(); ++j)
+        direction[j] = j < held_.size() && held_[j] ? 0.0 : -gradient_[j];
+    cholesky_solve(factor_.data(), size_, direction.data());
+    for (std::size_t j = 0; j < held_.size(); ++j)
+        if (held_[j]) direction[j] = 0;
+    return direction;
+}
+
+bool Minimiser::search(const std::vector<double>& direction, double decrement) {
+    std::vector<double> w(static_cast<std::size_t>(k_));
+    for (step_ = 1; step_ > shortest; step_ *= 0.5) {
+        double slope = -decrement * step_;
+        if (box_.lower != nullptr) slope = target_.intercept ? gradient_.back() * step_ * direction.back() : 0.0;
+        for (std::size_t j = 0; j < w.size(); ++j) {
+            w[j] = point_.w[j] + step_ * direction[j];
+            if (box_.lower == nullptr) continue;
+            w[j] = std::clamp(w[j], box_.lower[j], box_.upper[j]);
+            slope += gradient_[j] * (w[j] - point_.w[j]);
+        }
+        const double b = point_.b + (target_.intercept ? step_ * direction.back() : 0.0);
+        block_.scores(w.data(), b, trial_scores_.data(), context_);
+        const double value = objective(w.data(), trial_scores_.data());
+        if (value <= objective_ + sufficient * slope && value < objective_) {
+            point_.w = w;
+            point_.b = b;
+            point_.z.swap(trial_scores_);
+            objective_ = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+NewtonReport Minimiser::run(const NewtonOptions& options) {
+    NewtonReport report;
+    block_.scores(point_.w.data(), point_.b, point_.z.data(), context_);
+    objective_ = objective(point_.w.data(), point_.z.data());
+    bool fresh = false, have_factor = false;
+    double previous = infinity;
+    while (size_ > 0) {
+        context_.check();
+        gradient();
+        if (hold_bounds() || !have_factor) fresh = false, have_factor = false;
+        if (!have_factor) {
+            factorise();
+            ++report.factorizations;
+            fresh = have_factor = true;
+        }
+        const auto step = direction();
+        report.decrement = -0.5 * dot(step.data(), gradient_.data(), size_);
+        if (!(report.decrement > options.tolerance)) {
+            report.converged = std::isfinite(report.decrement);
+            break;
+        }
+        if (report.rounds == options.max_rounds) break;
+        if (!fresh && report.decrement > keep_factor_below * previous) {
+            have_factor = false;
+            previous = infinity;
+            continue;
+        }
+        previous = report.decrement;
+        const bool moved = search(step, 2 * report.decrement);
+        ++report.rounds;
+        if (!moved || step_ < 0.2) {
+            have_factor = false;
+            if (!moved && fresh) {
+                report.converged = report.decrement <= rounding * std::abs(objective_);
+                if (report.converged || damping_ >= most_damping) break;
+                damping_ = std::max(first_damping, damping_ * damping_factor);
+            } else if (moved && fresh) {
+                damping_ = std::max(first_damping, damping_ * damping_factor);
+            }
+        } else if (damping_ > 0) {
+            damping_ = damping_ / damping_factor < no_damping_below ? 0.0 : damping_ / damping_factor;
+            have_factor = false;
+        }
+        fresh = false;
+    }
+    report.objective = objective_;
+    return report;
+}
+
+void Minimiser::inverse(std::vector<double>& out) const {
+    out = factor_;
+    if (size_ > 0) cholesky_inverse(out.data(), size_);
+}
+
+}  // namespace
+
+NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
+                            Point& point, std::vector<double>* inverse, const Context& context) {
+    // In the block's own coordinates the columns are shifted: x.w + b = (x - shift).w + (b + shift.w).
+    double moved = 0;
+    if (target.intercept)
+        for (Index j = 0; j < block.columns(); ++j) moved += block.shift(j) * point.w[static_cast<std::size_t>(j)];
+    point.b += moved;
+    point.z.resize(static_cast<std::size_t>(target.n));
+    Minimiser minimiser(target, block, box, context, point);
+    const NewtonReport report = minimiser.run(options);
+    if (inverse != nullptr) minimiser.inverse(*inverse);
+    for (Index j = 0; j < block.columns() && target.intercept; ++j)
+        point.b -= block.shift(j) * point.w[static_cast<std::size_t>(j)];
+    return report;
+}
+
+}  // namespace paring

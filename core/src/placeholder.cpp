@@ -1,1 +1,0 @@
-// Gives the library a source until the first instantiation table is here.

@@ -1,0 +1,141 @@
+#include <type_traits>
+
+#include "paring/block.hpp"
+
+namespace paring {
+
+SparseBlock::SparseBlock(const Rows& any, std::span<const Index> chosen, bool by_rows)
+    : Block(std::visit([](const auto& rows) { return rows.length; }, any), static_cast<Index>(chosen.size())) {
+    std::visit(
+        [&](const auto& columns) {
+            if constexpr (requires { columns.indices; }) {
+                columns_.starts.reserve(chosen.size() + 1);
+                columns_.starts.push_back(0);
+                for (const Index j : chosen)
+                    columns_.starts.push_back(columns_.starts.back() + columns.end(j) - columns.begin(j));
+                columns_.entries.reserve(static_cast<std::size_t>(columns_.starts.back()));
+                for (const Index j : chosen)
+                    for (Index p = columns.begin(j); p < columns.end(j); ++p)
+                        columns_.entries.push_back({static_cast<double>(columns.values[p]),
+                                                    static_cast<Index>(columns.indices[p])});
+            }
+        },
+        any);
+    if (by_rows) rows_ = transposed(columns_, n_);
+}
+
+SparseBlock::Lines SparseBlock::transposed(const Lines& lines, Index length) {
+    Lines out;
+    out.starts.assign(static_cast<std::size_t>(length) + 1, 0);
+    for (const Entry& entry : lines.entries) ++out.starts[static_cast<std::size_t>(entry.at) + 1];
+    for (std::size_t l = 1; l < out.starts.size(); ++l) out.starts[l] += out.starts[l - 1];
+    out.entries.resize(lines.entries.size());
+    std::vector<Index> next(out.starts.begin(), out.starts.end() - 1);
+    const auto count = static_cast<Index>(lines.starts.size()) - 1;
+    for (Index j = 0; j < count; ++j)
+        for (const Entry& entry : lines[j])
+            out.entries[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.at)]++)] = {entry.value, j};
+    return out;
+}
+
+double SparseBlock::cost_per_row() const {
+    return 1 + static_cast<double>(rows_.entries.size()) / static_cast<double>(std::max<Index>(n_, 1));
+}
+
+void SparseBlock::scores(const double* w, double b, double* z, const Context& context) const {
+    for_ranges(n_, cost_per_row(), context, [&](Index begin, Index end, int) {
+        for (Index i = begin; i < end; ++i) {
+            double sum = b;
+            for (const Entry& entry : rows_[i]) sum += entry.value * w[entry.at];
+            z[i] = sum;
+        }
+    });
+}
+
+void SparseBlock::gradient(const double* r, double* g, const Context& context) const {
+    const double cost = static_cast<double>(columns_.entries.size()) / static_cast<double>(std::max<Index>(k_, 1));
+    for_ranges(k_, cost, context, [&](Index begin, Index end, int) {
+        for (Index j = begin; j < end; ++j) g[j] = dot_column(j, r);
+    });
+}
+
+void SparseBlock::hessian(const double* c, double* h, Index ld, double* first, const Context& context) const {
+    gradient(c, first, context);
+    const double cost = cost_per_row() * cost_per_row();
+    const int workers = workers_for(static_cast<double>(n_) * cost, context);
+    const auto size = static_cast<std::size_t>(ld * k_);
+    std::vector<double> sums(size * static_cast<std::size_t>(workers - 1));
+    for (Index j = 0; j < k_; ++j) std::fill(h + j * ld, h + j * ld + k_, 0.0);
+    for_ranges(n_, cost, context, [&](Index begin, Index end, int worker) {
+        double* sum = worker == 0 ? h : sums.data() + size * static_cast<std::size_t>(worker - 1);
+        for (Index i = begin; i < end; ++i) {
+            const auto row = rows_[i];
+            for (std::size_t p = 0; p < row.size(); ++p) {
+                const double scaled = c[i] * row[p].value;
+                double* column = sum + row[p].at * ld;
+                for (std::size_t q = p; q < row.size(); ++q) column[row[q].at] += scaled * row[q].value;
+            }
+        }
+    });
+    for (int worker = 1; worker < workers; ++worker) {
+        const double* sum = sums.data() + size * static_cast<std::size_t>(worker - 1);
+        for (Index j = 0; j < k_; ++j)
+            for (Index i = j; i < k_; ++i) h[j * ld + i] += sum[j * ld + i];
+    }
+}
+
+void SparseBlock::add_column(Index j, double a, double* out) const {
+    for (const Entry& entry : columns_[j]) out[entry.at] += a * entry.value;
+}
+
+double SparseBlock::dot_column(Index j, const double* r) const {
+    double even = 0, odd = 0;
+    const auto column = columns_[j];
+    std::size_t p = 0;
+    for (; p + 2 <= column.size(); p += 2) {
+        even += column[p].value * r[column[p].at];
+        odd += column[p + 1].value * r[column[p + 1].at];
+    }
+    if (p < column.size()) even += column[p].value * r[column[p].at];
+    return even + odd;
+}
+
+void SparseBlock::cross(const Block& any, const double* c, double* out, const Context& context) const {
+    const auto& others = dynamic_cast<const SparseBlock&>(any);
+    const double per_column = static_cast<double>(others.columns_.entries.size()) /
+                              static_cast<double>(std::max<Index>(others.k_, 1));
+    for_ranges(others.k_, per_column * cost_per_row() + static_cast<double>(k_), context,
+               [&](Index begin, Index end, int) {
+                   for (Index i = begin; i < end; ++i) {
+                       double* sum = out + i * k_;
+                       std::fill(sum, sum + k_, 0.0);
+                       for (const Entry& entry : others.columns_[i]) {
+                           const double scaled = c[entry.at] * entry.value;
+                           for (const Entry& own : rows_[entry.at]) sum[own.at] += scaled * own.value;
+                       }
+                   }
+               });
+}
+
+void SparseBlock::cross_all(const Rows& any, const double* c, double* out, const Context& context) const {
+    std::visit(
+        [&](const auto& columns) {
+            if constexpr (requires { columns.indices; }) {
+                const double cost = columns.cost_per_line() * cost_per_row() + static_cast<double>(k_);
+                for_ranges(columns.lines, cost, context, [&](Index begin, Index end, int) {
+                    for (Index j = begin; j < end; ++j) {
+                        double* sum = out + j * k_;
+                        std::fill(sum, sum + k_, 0.0);
+                        for (Index p = columns.begin(j); p < columns.end(j); ++p) {
+                            const auto i = static_cast<Index>(columns.indices[p]);
+                            const double scaled = c[i] * static_cast<double>(columns.values[p]);
+                            for (const Entry& own : rows_[i]) sum[own.at] += scaled * own.value;
+                        }
+                    }
+                });
+            }
+        },
+        any);
+}
+
+}  // namespace paring

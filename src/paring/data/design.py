@@ -1,0 +1,206 @@
+"""The design matrix X behind a few verbs: scores, adjoint, moments, blocks of columns, Gram rows.
+
+Takes float32 and float64, C and F order, CSR and CSC, int32 and int64 indices, read-only, strided and memory-mapped
+arrays as they lie; whatever must be converted is converted here and its bytes are counted in ``copied_bytes``.
+float32 stays float32 in memory and is accumulated in float64.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from paring import _core
+from paring.data.blocks import float64_blocks
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+FEW_COLUMNS = 8  # a selection this many times smaller than X is gathered rather than multiplied with zeros
+
+
+def as_design(X: Any, n_jobs: int | None = None) -> Design:
+    """The Design of a matrix; a Design passes through. Cost: none for what is usable as it lies."""
+    return X if isinstance(X, Design) else Design(X, n_jobs)
+
+
+def cores(n_jobs: int | None) -> int:
+    """joblib's convention: None and -1 all cores, -2 all but one."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None for all cores")
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available if n_jobs is None else max(1, n_jobs if n_jobs > 0 else available + 1 + n_jobs)
+
+
+class Design:
+    """X (n rows, d columns) as the solvers see it. ``stop`` is heeded by every pass; the loop sets it."""
+
+    def __init__(self, X: Any, n_jobs: int | None = None) -> None:
+        self.threads = cores(n_jobs)
+        self.stop = _core.Stop()
+        self.copied_bytes = 0
+        self.passes = 0
+        self._X = self._sparse(X) if sp.issparse(X) else self._dense(X)
+        self.n, self.d = (int(size) for size in self._X.shape)
+        if self.n == 0 or self.d == 0:
+            raise ValueError(f"X has {self.n} rows and {self.d} columns: at least one of each is needed")
+        self.dtype = self._X.dtype
+        self.is_dense = not sp.issparse(self._X)
+        self._rows = self._view(self._X)
+        self._by_columns: _core.Rows | None = self._rows if self._rows.lines_are_columns else None
+
+    # -- what comes in ------------------------------------------------------------------------------------------
+
+    def _usable_dtype(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        if dtype.kind not in "fbiu":
+            raise TypeError(f"X holds {dtype}; real numbers are needed. Encode or drop such columns first")
+        native = dtype.newbyteorder("=")
+        return native if native in (np.dtype(np.float32), np.dtype(np.float64)) else np.dtype(np.float64)
+
+    def _dense(self, X: Any) -> NDArray[Any]:
+        array = np.asarray(X)
+        if array.ndim != 2:
+            raise ValueError(f"X must have two dimensions, got {array.ndim}: reshape to (rows, columns)")
+        dtype = self._usable_dtype(array.dtype)
+        usable = array.dtype == dtype and array.flags.aligned and min(array.strides, default=0) >= 0
+        if usable and all(stride % array.itemsize == 0 for stride in array.strides):
+            return array
+        converted = np.array(array, dtype=dtype, order="K" if min(array.strides, default=0) >= 0 else "C")
+        self.copied_bytes += converted.nbytes
+        return converted
+
+    def _sparse(self, X: Any) -> Any:
+        matrix = X if X.format in ("csr", "csc") else X.tocsr()
+        data = np.asarray(matrix.data, dtype=self._usable_dtype(matrix.dtype))
+        parts = [np.ascontiguousarray(part) for part in (data, *self._index_parts(matrix))]
+        given = (X.data, X.indices, X.indptr) if matrix is X else (None, None, None)
+        self._check_structure(matrix, *parts[1:])
+        self.copied_bytes += sum(part.nbytes for part, old in zip(parts, given, strict=True) if part is not old)
+        cls = sp.csr_array if matrix.format == "csr" else sp.csc_array
+        built = _assembled(cls, parts, matrix.shape)
+        if not matrix.has_canonical_format:
+            built = _assembled(cls, [part.copy() for part in parts], matrix.shape)
+            built.sum_duplicates()
+            self.copied_bytes += built.data.nbytes + built.indices.nbytes + built.indptr.nbytes
+        return built
+
+    @staticmethod
+    def _index_parts(matrix: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Indices and starts of one integer width, as the core wants them."""
+        wide = matrix.indices.dtype.itemsize > 4 or matrix.indptr.dtype.itemsize > 4
+        kind = np.int64 if wide else np.int32
+        return np.asarray(matrix.indices, dtype=kind), np.asarray(matrix.indptr, dtype=kind)
+
+    @staticmethod
+    def _check_structure(matrix: Any, indices: NDArray[Any], starts: NDArray[Any]) -> None:
+        lines, length = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+        sound = len(starts) == lines + 1 and starts[0] == 0 and starts[-1] <= len(indices) == len(matrix.data)
+        if not (sound and np.all(starts[1:] >= starts[:-1])):
+            raise ValueError("X: malformed sparse matrix (indptr); rebuild it with scipy.sparse")
+        used = indices[: starts[-1]]
+        if len(used) and (used.min() < 0 or used.max() >= length):
+            raise ValueError("X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse")
+
+    @staticmethod
+    def _view(X: Any) -> _core.Rows:
+        if isinstance(X, np.ndarray):
+            return _core.Rows.dense(X)
+        by_columns = X.format == "csc"
+        used = X.indptr[-1]
+        return _core.Rows.sparse(X.data[:used], X.indices[:used], X.indptr, X.shape[0 if by_columns else 1], by_columns)
+
+    @property
+    def _columns(self) -> _core.Rows:
+        """The matrix by columns. Sparse by rows: built once, on first use, and counted."""
+        if self._by_columns is None:
+            if self.is_dense:
+                return self._rows
+            turned = self._X.tocsc()
+            self.copied_bytes += turned.data.nbytes + turned.indices.nbytes + turned.indptr.nbytes
+            self._by_columns = self._view(turned)
+        return self._by_columns
+
+    # -- verbs --------------------------------------------------------------------------------------------------
+
+    def scores(self, w: Array) -> Array:
+        """X w for w of shape (d,) or (d, K). Cost: one pass, less where w is sparse and X lies by columns."""
+        return self._product(w, transposed=False)
+
+    def adjoint(self, r: Array) -> Array:
+        """X'r for r of shape (n,) or (n, K). Cost: one pass."""
+        return self._product(r, transposed=True)
+
+    def _product(self, v: Array, transposed: bool) -> Array:
+        self.passes += transposed
+        rows = self._by_columns or self._rows
+        two = np.ascontiguousarray(v if v.ndim == 2 else v[:, None], dtype=np.float64)
+        out = rows.product(two, transposed, self.threads, self.stop)
+        return cast(Array, out if v.ndim == 2 else out[:, 0])
+
+    def scores_on(self, features: Indices, w: Array) -> Array:
+        """X[:, features] w. Cost: those columns only, where X allows it."""
+        shape = (self.n, *w.shape[1:])
+        if len(features) == 0:
+            return np.zeros(shape)
+        if self.is_dense and len(features) * FEW_COLUMNS < self.d:
+            out = np.empty(shape)
+            for rows, block in float64_blocks(self._X, features, self.stop):
+                np.matmul(block, w, out=out[rows])
+            return out
+        dense = np.zeros((self.d, *w.shape[1:]))
+        dense[features] = w
+        return self.scores(dense)
+
+    def moments(self, r: Array, c: Array) -> tuple[Array, Array, Array]:
+        """sum_i r_i x_ij, sum_i c_i x_ij and sum_i c_i x_ij^2 of every column. Cost: one pass."""
+        self.passes += 1
+        rows = self._by_columns or self._rows
+        return rows.column_moments(_vector(r), _vector(c), self.threads, self.stop)
+
+    def block(self, features: Indices, centre: Array | None = None, by_rows: bool = True) -> _core.Block:
+        """Those columns, copied out in float64; dense ones less their mean weighted by ``centre``."""
+        rows = self._rows if self.is_dense else self._columns
+        return _core.make_block(rows, np.ascontiguousarray(features, np.int64), centre, by_rows)
+
+    def gram_rows(self, features: Indices, v: Array, means: Array | None) -> Array:
+        """(X[:, features] - means)' diag(v) (X - means), len(features) x d. Cost: one pass, |features| n d operations."""
+        self.passes += 1
+        if not self.is_dense:
+            block = self.block(features)
+            gram = block.cross_all(self._columns, _vector(v), self.threads, self.stop).T
+            return gram if means is None else gram - np.outer(means[features] * v.sum(), means)
+        weighted = np.empty((self.n, len(features)))
+        for rows, block in float64_blocks(self._X, features, self.stop):
+            centred = block if means is None else block - means[features]
+            np.multiply(centred, v[rows, None], out=weighted[rows])
+        if means is not None:  # the weighted columns then sum to zero to the last bit that matters
+            weighted -= v[:, None] * (weighted.sum(axis=0) / v.sum())
+        if len(features) == 1:
+            rows = self._by_columns or self._rows
+            return rows.product(weighted, True, self.threads, self.stop).T
+        if self.dtype == np.float64:
+            return weighted.T @ self._X
+        out = np.zeros((len(features), self.d))
+        for rows, block in float64_blocks(self._X, None, self.stop):
+            out += weighted[rows].T @ block
+        return out
+
+    def columns(self, features: Indices) -> Array:
+        """X[:, features] as a dense float64 array (small selections only)."""
+        picked = self._X[:, features]
+        return np.asarray(picked if self.is_dense else picked.toarray(), dtype=np.float64)
+
+
+def _vector(x: Array) -> Array:
+    return np.ascontiguousarray(x, dtype=np.float64)
+
+
+def _assembled(cls: Any, parts: list[NDArray[Any]], shape: tuple[int, int]) -> Any:
+    """A SciPy matrix over the very arrays given: its constructor would copy mixed or wide indices."""
+    built = cls(shape, dtype=parts[0].dtype)
+    built.data, built.indices, built.indptr = parts
+    return built

@@ -1,0 +1,116 @@
+"""Losses of a score z and a target y, by name. The formulae live in the core (``core/src/loss.cpp``).
+
+>>> import paring
+>>> paring.losses.huber(1.5).value([0.0, 3.0], [0.0, 0.0])
+array([0.   , 3.375])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from paring import _core
+
+Array = NDArray[np.float64]
+
+DEFAULT_GAMMA = 0.25  # the smoothed hinge of the dual papers' experiments
+DEFAULT_DELTA = 1.35  # Huber's 95 % efficiency on residuals of unit variance
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One loss. ``targets`` says what y may be: "real", "sign" (-1, +1), "class" (0, 1, ..) or "count" (>= 0).
+
+    ``smooth`` losses have a slope everywhere; those with a finite ``curvature_bound`` also a Lipschitz one.
+    """
+
+    name: str
+    targets: str
+    parameter: float = 0.0
+    smooth: bool = True
+
+    @cached_property
+    def core(self) -> _core.Loss:
+        """The compiled loss. Multinomial: once ``parameter`` holds the number of classes."""
+        if self.name == "multinomial" and self.parameter < 2:
+            raise ValueError("multinomial: the number of classes is not known yet; use losses.multinomial(classes)")
+        return _core.make_loss(self.name, self.parameter)
+
+    def __call__(self, parameter: float) -> Loss:
+        """The same loss with another parameter: ``huber(2.0)``, ``smoothed_hinge(0.5)``, ``multinomial(5)``."""
+        if self.name not in _PARAMETERS:
+            raise TypeError(f"{self.name} takes no parameter")
+        if not (np.isfinite(parameter) and parameter > 0):
+            raise ValueError(f"{self.name}: {_PARAMETERS[self.name]} must be positive, got {parameter!r}")
+        return Loss(self.name, self.targets, float(parameter), self.smooth)
+
+    @property
+    def outputs(self) -> int:
+        """Scores a row has: 1, or the number of classes."""
+        return int(self.parameter) if self.name == "multinomial" else 1
+
+    @property
+    def curvature_bound(self) -> float:
+        return self.core.curvature_bound
+
+    def value(self, z: ArrayLike, y: ArrayLike) -> Array:
+        return self.core.value(_floats(z), _floats(y))
+
+    def slope(self, z: ArrayLike, y: ArrayLike) -> Array:
+        return self.core.slope(_floats(z), _floats(y))
+
+    def curvature(self, z: ArrayLike, y: ArrayLike) -> Array:
+        """Second derivative; for multinomial the diagonal p (1 - p) of it."""
+        return self.core.curvature(_floats(z), _floats(y))
+
+    def conjugate(self, a: ArrayLike, y: ArrayLike) -> Array:
+        """sup_z a z - loss(z, y): infinity outside the domain."""
+        return self.core.conjugate(_floats(a), _floats(y))
+
+    def domain(self, y: ArrayLike) -> tuple[Array, Array]:
+        """Ends of the interval of slopes where the conjugate is finite."""
+        return self.core.domain(_floats(y))
+
+    def check_targets(self, y: Array) -> None:
+        """Raise ValueError unless y is what this loss can be taken of."""
+        if self.targets == "sign" and not np.all(np.abs(y) == 1):
+            raise ValueError(f"{self.name}: targets must be -1 or +1; SparseClassifier takes any labels")
+        if self.targets == "count" and np.any(y < 0):
+            raise ValueError(f"{self.name}: targets must be at least 0")
+        if self.targets == "class" and (np.any(y < 0) or np.any(y != np.floor(y)) or np.any(y >= self.outputs)):
+            raise ValueError(f"{self.name}: targets must be class numbers 0, 1, ..; SparseClassifier takes any labels")
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.parameter:g})" if self.name in _PARAMETERS and self.parameter else self.name
+
+
+def _floats(x: ArrayLike) -> Array:
+    return np.ascontiguousarray(x, dtype=np.float64)
+
+
+_PARAMETERS = {"smoothed_hinge": "gamma", "huber": "delta", "multinomial": "the number of classes"}
+
+squared = Loss("squared", "real")
+logistic = Loss("logistic", "sign")
+multinomial = Loss("multinomial", "class")
+hinge = Loss("hinge", "sign", smooth=False)
+squared_hinge = Loss("squared_hinge", "sign")
+smoothed_hinge = Loss("smoothed_hinge", "sign", DEFAULT_GAMMA)
+huber = Loss("huber", "real", DEFAULT_DELTA)
+poisson = Loss("poisson", "count")
+
+ALL = (squared, logistic, multinomial, hinge, squared_hinge, smoothed_hinge, huber, poisson)
+
+
+def get(loss: str | Loss) -> Loss:
+    """The loss of that name; a Loss passes through."""
+    if isinstance(loss, Loss):
+        return loss
+    for known in ALL:
+        if known.name == loss:
+            return known
+    raise ValueError(f"unknown loss {loss!r}; known: {', '.join(known.name for known in ALL)}")
