@@ -4,10 +4,12 @@ namespace paring {
 
 namespace {
 
-std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, const MaybeVector& centre, bool by_rows) {
+std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, const MaybeVector& centre,
+                                  bool by_rows) {
     const std::span<const Index> chosen(columns.data(), columns.shape(0));
     const bool dense = std::visit([](const auto& view) { return requires { view.line_stride; }; }, x.view);
-    const Index d = std::visit([&](const auto& view) { return x.lines_are_columns ? view.lines : view.length; }, x.view);
+    const Index d =
+        std::visit([&](const auto& view) { return x.lines_are_columns ? view.lines : view.length; }, x.view);
     for (const Index j : chosen) require(0 <= j && j < d, "no such column");
     const nb::gil_scoped_release free;
     if (dense) return std::make_unique<DenseBlock>(x.view, x.lines_are_columns, chosen, data_or_null(centre));
@@ -18,7 +20,8 @@ std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, co
 nb::ndarray<nb::numpy, double> cross_all(const Block& any, const OwnedRows& x, const Vector& c, int threads,
                                          const StopToken* stop) {
     const auto* block = dynamic_cast<const SparseBlock*>(&any);
-    require(block != nullptr && x.lines_are_columns, "cross_all takes a sparse block and a matrix by columns");
+    require(block != nullptr && x.lines_are_columns,
+            "cross_all takes a sparse block and a matrix by columns");
     require(static_cast<Index>(c.shape(0)) == block->rows(), "one curvature a row");
     const auto d = static_cast<std::size_t>(std::visit([](const auto& view) { return view.lines; }, x.view));
     const auto k = static_cast<std::size_t>(block->columns());
@@ -34,11 +37,13 @@ nb::ndarray<nb::numpy, double> cross_all(const Block& any, const OwnedRows& x, c
 
 void bind_block(nb::module_& m) {
     nb::class_<Block>(m, "Block", "A few columns of X, copied out in float64.")
-        .def_prop_ro("shape", [](const Block& block) { return nb::make_tuple(block.rows(), block.columns()); })
+        .def_prop_ro("shape",
+                     [](const Block& block) { return nb::make_tuple(block.rows(), block.columns()); })
         .def_prop_ro("shifts",
                      [](const Block& block) {
                          std::vector<double> shifts(static_cast<std::size_t>(block.columns()));
-                         for (Index j = 0; j < block.columns(); ++j) shifts[static_cast<std::size_t>(j)] = block.shift(j);
+                         for (Index j = 0; j < block.columns(); ++j)
+                             shifts[static_cast<std::size_t>(j)] = block.shift(j);
                          const std::size_t k = shifts.size();
                          return to_numpy(std::move(shifts), {k});
                      })
@@ -58,7 +63,8 @@ void bind_block(nb::module_& m) {
         .def(
             "cross",
             [](const Block& block, const Block& others, const Vector& c, int threads) {
-                const auto k = static_cast<std::size_t>(block.columns()), count = static_cast<std::size_t>(others.columns());
+                const auto k = static_cast<std::size_t>(block.columns()),
+                           count = static_cast<std::size_t>(others.columns());
                 require(static_cast<Index>(c.shape(0)) == block.rows() && block.rows() == others.rows(),
                         "one curvature a row");
                 std::vector<double> out(k * count);
@@ -72,8 +78,8 @@ void bind_block(nb::module_& m) {
             "others' diag(c) this, shifts included")
         .def("cross_all", &cross_all, nb::arg("x"), nb::arg("c").noconvert(), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none(), "X' diag(c) this, for every column of X");
-    m.def("make_block", &make_block, nb::arg("x"), nb::arg("columns").noconvert(), nb::arg("centre").none() = nb::none(),
-          nb::arg("by_rows") = true);
+    m.def("make_block", &make_block, nb::arg("x"), nb::arg("columns").noconvert(),
+          nb::arg("centre").none() = nb::none(), nb::arg("by_rows") = true);
 }
 
 }  // namespace paring

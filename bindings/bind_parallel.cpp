@@ -15,7 +15,8 @@ F* routine(const nb::dict& capsules, const char* name) {
 }  // namespace
 
 void bind_parallel(nb::module_& m) {
-    nb::class_<StopToken>(m, "Stop", "A deadline in seconds from now, or a request to stop, that every sweep heeds.")
+    nb::class_<StopToken>(m, "Stop",
+                          "A deadline in seconds from now, or a request to stop, that every sweep heeds.")
         .def(nb::init<double>(), nb::arg("seconds") = infinity)
         .def("request", &StopToken::request)
         .def("set_deadline", &StopToken::set_deadline, nb::arg("seconds"))
@@ -28,7 +29,8 @@ void bind_parallel(nb::module_& m) {
             install_blas({routine<Blas::Syrk>(blas, "dsyrk"), routine<Blas::Gemm>(blas, "dgemm"),
                           routine<Blas::Potrf>(lapack, "dpotrf"), routine<Blas::Potrf>(lapack, "dpotri")});
         },
-        nb::arg("blas"), nb::arg("lapack"), "Lends the core SciPy's BLAS and LAPACK (__pyx_capi__ of its Cython modules).");
+        nb::arg("blas"), nb::arg("lapack"),
+        "Lends the core SciPy's BLAS and LAPACK (__pyx_capi__ of its Cython modules).");
 }
 
 }  // namespace paring

@@ -95,7 +95,9 @@ struct Huber {
     }
     double slope(double z, double y) const { return std::clamp(z - y, -delta, delta); }
     double curvature(double z, double y) const { return std::abs(z - y) <= delta ? 1.0 : 0.0; }
-    double conjugate(double a, double y) const { return std::abs(a) > delta ? infinity : 0.5 * a * a + a * y; }
+    double conjugate(double a, double y) const {
+        return std::abs(a) > delta ? infinity : 0.5 * a * a + a * y;
+    }
     Interval domain(double) const { return {-delta, delta}; }
 };
 
@@ -146,7 +148,8 @@ class Scalar final : public Loss {
     F f_;
 };
 
-// log sum_c exp(z_c) - z_y, y = 0 .. classes-1. The curvature given is the diagonal of diag(p) - p p', p (1 - p).
+// log sum_c exp(z_c) - z_y, y = 0 .. classes-1. The curvature given is the diagonal of diag(p) - p p', p (1 -
+// p).
 class Multinomial final : public Loss {
   public:
     explicit Multinomial(Index classes) : classes_(classes) {}
@@ -185,7 +188,8 @@ class Multinomial final : public Loss {
                 sum += q;
                 entropy += x_log_x(q);
             }
-            out[i] = inside && std::abs(sum - 1) <= rounding * static_cast<double>(classes_) ? entropy : infinity;
+            out[i] =
+                inside && std::abs(sum - 1) <= rounding * static_cast<double>(classes_) ? entropy : infinity;
         }
     }
     void domain(const double*, Index, double*, double*) const override {

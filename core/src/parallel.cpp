@@ -9,8 +9,8 @@ namespace paring {
 
 namespace {
 
-constexpr double serial_below = 1e6;         // multiply-adds: a thread costs 90 us, a million take 300 us
-constexpr double long_from = 2e7;            // multiply-adds: about 20 ms
+constexpr double serial_below = 1e6;  // multiply-adds: a thread costs 90 us, a million take 300 us
+constexpr double long_from = 2e7;     // multiply-adds: about 20 ms
 constexpr auto poll_every = std::chrono::milliseconds(50);
 
 }  // namespace

@@ -5,7 +5,8 @@
 namespace paring {
 
 SparseBlock::SparseBlock(const Rows& any, std::span<const Index> chosen, bool by_rows)
-    : Block(std::visit([](const auto& rows) { return rows.length; }, any), static_cast<Index>(chosen.size())) {
+    : Block(std::visit([](const auto& rows) { return rows.length; }, any),
+            static_cast<Index>(chosen.size())) {
     std::visit(
         [&](const auto& columns) {
             if constexpr (requires { columns.indices; }) {
@@ -16,8 +17,8 @@ SparseBlock::SparseBlock(const Rows& any, std::span<const Index> chosen, bool by
                 columns_.entries.reserve(static_cast<std::size_t>(columns_.starts.back()));
                 for (const Index j : chosen)
                     for (Index p = columns.begin(j); p < columns.end(j); ++p)
-                        columns_.entries.push_back({static_cast<double>(columns.values[p]),
-                                                    static_cast<Index>(columns.indices[p])});
+                        columns_.entries.push_back(
+                            {static_cast<double>(columns.values[p]), static_cast<Index>(columns.indices[p])});
             }
         },
         any);
@@ -34,7 +35,8 @@ SparseBlock::Lines SparseBlock::transposed(const Lines& lines, Index length) {
     const auto count = static_cast<Index>(lines.starts.size()) - 1;
     for (Index j = 0; j < count; ++j)
         for (const Entry& entry : lines[j])
-            out.entries[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.at)]++)] = {entry.value, j};
+            out.entries[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.at)]++)] = {entry.value,
+                                                                                                 j};
     return out;
 }
 
@@ -53,7 +55,8 @@ void SparseBlock::scores(const double* w, double b, double* z, const Context& co
 }
 
 void SparseBlock::gradient(const double* r, double* g, const Context& context) const {
-    const double cost = static_cast<double>(columns_.entries.size()) / static_cast<double>(std::max<Index>(k_, 1));
+    const double cost =
+        static_cast<double>(columns_.entries.size()) / static_cast<double>(std::max<Index>(k_, 1));
     for_ranges(k_, cost, context, [&](Index begin, Index end, int) {
         for (Index j = begin; j < end; ++j) g[j] = dot_column(j, r);
     });

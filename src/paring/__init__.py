@@ -7,7 +7,14 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it; a name equal to its module is the module itself. Loaded on first use.
 # A function must not share the name of a module beside it: importing the module would hide the function.
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "Problem": "problem",
+    "Result": "result",
+    "constraints": "constraints",
+    "losses": "losses",
+    "solve": "solvers",
+    "solvers": "solvers",
+}
 
 __all__ = sorted(_HOME)
 

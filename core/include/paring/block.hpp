@@ -20,7 +20,8 @@ class Block {
     // g = X'r
     virtual void gradient(const double* r, double* g, const Context& context) const = 0;
     // Lower triangle of X' diag(c) X into h (leading dimension ld), and X'c into first.
-    virtual void hessian(const double* c, double* h, Index ld, double* first, const Context& context) const = 0;
+    virtual void hessian(const double* c, double* h, Index ld, double* first,
+                         const Context& context) const = 0;
     // out += a x_j, and x_j'r, of one column.
     virtual void add_column(Index j, double a, double* out) const = 0;
     virtual double dot_column(Index j, const double* r) const = 0;
@@ -38,8 +39,8 @@ class Block {
 // n x k by columns; each column less its mean, so that a far-off mean does not spoil the normal equations.
 class DenseBlock final : public Block {
   public:
-    // Takes columns `chosen` of a dense matrix; `lines_are_columns` tells its orientation. v: weights of the mean, or
-    // null for no shift.
+    // Takes columns `chosen` of a dense matrix; `lines_are_columns` tells its orientation. v: weights of the
+    // mean, or null for no shift.
     DenseBlock(const Rows& rows, bool lines_are_columns, std::span<const Index> chosen, const double* v);
     void scores(const double* w, double b, double* z, const Context& context) const override;
     void gradient(const double* r, double* g, const Context& context) const override;

@@ -2,7 +2,8 @@
 //
 //     dF(j out, i in) = w_j^2 / (2 Q_jj) - (g_i - w_j T_ij / Q_jj)^2 / (2 (s_i + T_ij^2 / Q_jj))
 //
-// Q the inverse Hessian on the support, T = Q H_{S,:}, s the Schur complements of the outsiders. Exact for squared loss.
+// Q the inverse Hessian on the support, T = Q H_{S,:}, s the Schur complements of the outsiders. Exact for
+// squared loss.
 #pragma once
 
 #include <vector>
@@ -19,13 +20,15 @@ struct Ranked {
 struct ExchangeModel {
     const double* t;  // k x m, row-major, leading dimension ld
     Index k, m, ld;
-    const double *q, *w;         // k: diagonal of Q, weights
-    const double *g, *s, *floor; // m: gradients, Schur complements, least curvature after the exchange that is believed
+    const double *q, *w;  // k: diagonal of Q, weights
+    const double *g, *s,
+        *floor;  // m: gradients, Schur complements, least curvature after the exchange that is believed
     const unsigned char* fixed;  // k: must not leave; may be null
 };
 
-// The `count` exchanges of least dF below `below`, best first (ties: lowest indices). Outsiders with s = infinity never
-// enter.
-std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below, const Context& context);
+// The `count` exchanges of least dF below `below`, best first (ties: lowest indices). Outsiders with s =
+// infinity never enter.
+std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below,
+                                   const Context& context);
 
 }  // namespace paring

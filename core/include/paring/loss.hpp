@@ -8,8 +8,8 @@
 
 namespace paring {
 
-// One virtual call per batch. `outputs` scores belong to a row (1, or the number of classes); arrays are row-major and a
-// null output is not computed.
+// One virtual call per batch. `outputs` scores belong to a row (1, or the number of classes); arrays are
+// row-major and a null output is not computed.
 class Loss {
   public:
     virtual ~Loss() = default;
@@ -27,8 +27,8 @@ class Loss {
     virtual void domain(const double* y, Index n, double* lower, double* upper) const = 0;
 };
 
-// squared logistic hinge squared_hinge smoothed_hinge huber poisson multinomial; `parameter` is gamma, delta or the
-// number of classes. Throws std::invalid_argument for another name.
+// squared logistic hinge squared_hinge smoothed_hinge huber poisson multinomial; `parameter` is gamma, delta
+// or the number of classes. Throws std::invalid_argument for another name.
 std::unique_ptr<Loss> make_loss(const std::string& name, double parameter);
 
 }  // namespace paring

@@ -2,8 +2,9 @@
 //
 //     F(w, b) = (1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2,   lower <= w <= upper
 //
-// by Newton's method: the factor of the Hessian is kept while it still contracts, curvature is blended with the loss's
-// bound where the Hessian is singular (huber, hinges), coordinates at a bound they press against are held.
+// by Newton's method: the factor of the Hessian is kept while it still contracts, curvature is blended with
+// the loss's bound where the Hessian is singular (huber, hinges), coordinates at a bound they press against
+// are held.
 #pragma once
 
 #include <vector>
@@ -46,11 +47,12 @@ struct Point {
 };
 
 // `inverse`, if not null, receives the inverse Hessian of (w[, b]) at the last factorisation, (k [+1])^2.
-NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
-                            Point& point, std::vector<double>* inverse, const Context& context);
+NewtonReport minimise_block(const Target& target, const Block& block, const Box& box,
+                            const NewtonOptions& options, Point& point, std::vector<double>* inverse,
+                            const Context& context);
 
-// Would the support do better with column `leave` replaced by candidate `enter`? Newton steps with the inverse Hessian
-// updated for the exchange, until F falls below `goal` or the model says it will not.
+// Would the support do better with column `leave` replaced by candidate `enter`? Newton steps with the
+// inverse Hessian updated for the exchange, until F falls below `goal` or the model says it will not.
 struct Exchange {
     Index leave, enter;
 };

@@ -41,8 +41,8 @@ class StopToken {
     Clock::time_point deadline_{};
 };
 
-// How a call may run: on how many threads, until when, and what the waiting caller does meanwhile (`poll` may throw:
-// it looks for Ctrl-C).
+// How a call may run: on how many threads, until when, and what the waiting caller does meanwhile (`poll` may
+// throw: it looks for Ctrl-C).
 struct Context {
     int threads = 1;
     const StopToken* stop = nullptr;
@@ -53,15 +53,17 @@ struct Context {
     }
 };
 
-// work(worker, stop) on `workers` threads; the first exception, or poll's, reaches the caller once all have ended.
-// One worker with a short job (`multiply_adds`) runs on the calling thread: starting another costs 90 us.
+// work(worker, stop) on `workers` threads; the first exception, or poll's, reaches the caller once all have
+// ended. One worker with a short job (`multiply_adds`) runs on the calling thread: starting another costs 90
+// us.
 void run_workers(int workers, double multiply_adds, const Context& context,
                  const std::function<void(int, const StopToken&)>& work);
 
 // How many workers a pass of so many multiply-adds deserves: none but the caller below a million.
 int workers_for(double multiply_adds, const Context& context);
 
-// work(begin, end, worker) over fixed contiguous ranges, one a worker, cut into blocks with a look at `stop` between.
+// work(begin, end, worker) over fixed contiguous ranges, one a worker, cut into blocks with a look at `stop`
+// between.
 template <class Work>
 void for_ranges(Index count, double cost_per_item, const Context& context, Work&& work) {
     constexpr double block_cost = 1 << 20;

@@ -1,5 +1,6 @@
-// Full passes over a matrix: each line with vectors (`dots`), weighted sums of lines (`combine`), and both with the two
-// curvature sums a score needs (`moments_*`). float64 in and out whatever the matrix holds; all cores.
+// Full passes over a matrix: each line with vectors (`dots`), weighted sums of lines (`combine`), and both
+// with the two curvature sums a score needs (`moments_*`). float64 in and out whatever the matrix holds; all
+// cores.
 #pragma once
 
 #include "paring/parallel.hpp"

@@ -79,7 +79,9 @@ class Design:
         parts = [np.ascontiguousarray(part) for part in (data, *self._index_parts(matrix))]
         given = (X.data, X.indices, X.indptr) if matrix is X else (None, None, None)
         self._check_structure(matrix, *parts[1:])
-        self.copied_bytes += sum(part.nbytes for part, old in zip(parts, given, strict=True) if part is not old)
+        self.copied_bytes += sum(
+            part.nbytes for part, old in zip(parts, given, strict=True) if part is not old
+        )
         cls = sp.csr_array if matrix.format == "csr" else sp.csc_array
         built = _assembled(cls, parts, matrix.shape)
         if not matrix.has_canonical_format:
@@ -103,7 +105,9 @@ class Design:
             raise ValueError("X: malformed sparse matrix (indptr); rebuild it with scipy.sparse")
         used = indices[: starts[-1]]
         if len(used) and (used.min() < 0 or used.max() >= length):
-            raise ValueError("X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse")
+            raise ValueError(
+                "X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse"
+            )
 
     @staticmethod
     def _view(X: Any) -> _core.Rows:
@@ -111,7 +115,9 @@ class Design:
             return _core.Rows.dense(X)
         by_columns = X.format == "csc"
         used = X.indptr[-1]
-        return _core.Rows.sparse(X.data[:used], X.indices[:used], X.indptr, X.shape[0 if by_columns else 1], by_columns)
+        return _core.Rows.sparse(
+            X.data[:used], X.indices[:used], X.indptr, X.shape[0 if by_columns else 1], by_columns
+        )
 
     @property
     def _columns(self) -> _core.Rows:

@@ -1,0 +1,231 @@
+"""The exact-k problem: data, loss, constraint, ridge, weights and intercept, composed.
+
+    min F(w, b) = (1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2     subject to    w feasible
+
+v has mean 1. The intercept b is never thresholded, ridged or counted.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from paring import _core, losses
+from paring.constraints import Feasible, TopK
+from paring.data.design import Design, as_design
+from paring.result import Model
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+NULL_TOLERANCE = 1e-14
+
+
+class Problem:
+    """One exact-k problem.
+
+    X : (n, d) array, SciPy sparse matrix, memory map or ``paring.data.design.Design``; not copied if usable as it lies.
+    y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial.
+    loss : a name or a ``paring.losses`` object. constraint : ``TopK(k, ...)``, with ``& L2Ball(tau)`` if wanted.
+    ridge : l2 weight. sample_weight : (n,) non-negative; only their ratios matter.
+    Cost: one pass over X (it also finds NaN and infinity).
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        loss: str | losses.Loss = "squared",
+        *,
+        constraint: TopK,
+        ridge: float = 0.0,
+        sample_weight: ArrayLike | None = None,
+        fit_intercept: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.design: Design = as_design(X, n_jobs)
+        self.n, self.d = self.design.n, self.design.d
+        self.y = _targets(y, self.n)
+        self.v = _weights(sample_weight, self.n)
+        self.loss = self._known(losses.get(loss))
+        self.loss.check_targets(self.y)
+        if not (np.isfinite(ridge) and ridge >= 0):
+            raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
+        self.ridge = float(ridge)
+        self.fit_intercept = bool(fit_intercept)
+        if not isinstance(constraint, TopK):
+            raise TypeError(
+                f"constraint must be paring.constraints.TopK(k, ...), got {type(constraint).__name__}"
+            )
+        self.constraint: Feasible = constraint.bind(self.d, self.outputs)
+        products, sums, squares = self.design.moments(self.v * self.y, self.v)
+        if not np.isfinite(squares).all():
+            raise ValueError("X holds NaN or infinity (or values beyond 1e150); impute or drop them first")
+        self.products: Array = products / self.n  # X'V y / n
+        self.means: Array = sums / self.n
+        self.squares: Array = squares / self.n  # second moments of the columns
+
+    def _known(self, loss: losses.Loss) -> losses.Loss:
+        if loss.name != "multinomial" or loss.parameter:
+            return loss
+        return loss(max(int(self.y.max()) + 1, 2))
+
+    @property
+    def outputs(self) -> int:
+        return self.loss.outputs
+
+    # -- the objective ------------------------------------------------------------------------------------------
+
+    def zeros(self) -> Array:
+        """w = 0, of this problem's shape."""
+        return np.zeros(self.d if self.outputs == 1 else (self.d, self.outputs))
+
+    def scores(self, model: Model) -> Array:
+        return self.design.scores_on(model.support, model.weights) + model.intercept
+
+    def value_at(self, z: Array, w: Array) -> float:
+        """F, given the scores."""
+        return self.loss.core.total(z, self.y, self.v) / self.n + 0.5 * self.ridge * float(np.vdot(w, w))
+
+    def objective(self, model: Model) -> float:
+        return self.value_at(self.scores(model), model.weights)
+
+    def residuals(self, z: Array) -> Array:
+        """v_i slope_i / n: the gradient of the mean loss with respect to the scores."""
+        slope = self.loss.core.slope(z, self.y)
+        return slope * (self.v / self.n).reshape((-1,) + (1,) * (slope.ndim - 1))
+
+    def gradient(self, w: Array, b: Any = 0.0) -> tuple[float, Array, Any]:
+        """F, its gradient in w and in b (0 without an intercept). Cost: one pass."""
+        z = self.design.scores(w) + b
+        r = self.residuals(z)
+        return (
+            self.value_at(z, w),
+            self.design.adjoint(r) + self.ridge * w,
+            r.sum(axis=0) if self.fit_intercept else 0.0,
+        )
+
+    @cached_property
+    def null(self) -> tuple[Any, float]:
+        """(b, F) of the best model without features."""
+        if self.outputs > 1:
+            shares = np.bincount(self.y.astype(np.int64), weights=self.v, minlength=self.outputs) / self.n
+            b = np.log(np.maximum(shares, 1e-12)) if self.fit_intercept else np.zeros(self.outputs)
+            return b - b.mean(), self.value_at(np.broadcast_to(b, (self.n, self.outputs)).copy(), np.zeros(0))
+        b = self.best_intercept(np.zeros(self.n)) if self.fit_intercept else 0.0
+        return b, self.value_at(np.full(self.n, b), np.zeros(0))
+
+    def best_intercept(self, z: Array) -> float:
+        """argmin_b sum_i v_i loss(z_i + b, y_i) for one output."""
+        if self.loss.name == "squared":
+            return float(np.average(self.y - z, weights=self.v))
+        if (
+            not self.loss.smooth
+        ):  # hinge: the minimum is at a corner y_i - z_i; sorted slopes change sign there
+            corners, step = self.y - z, self.v
+            order = np.argsort(corners)
+            slope = -float(self.v[self.y > 0].sum()) + np.cumsum(step[order])
+            return float(corners[order][min(int(np.searchsorted(slope, 0.0)), self.n - 1)])
+        return minimise_intercept(self, z)
+
+    @cached_property
+    def scale(self) -> float:
+        """F at the null model: what tolerances are relative to (never 0)."""
+        return max(abs(self.null[1]), np.finfo(float).tiny * 1e50)
+
+    # -- curvature ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def target(self) -> _core.Target:
+        """The loss with its data, for the core's minimisers."""
+        core = self.loss.core
+        return _core.Target(core, self.y, self.v, self.ridge, self.fit_intercept, core)
+
+    @cached_property
+    def lipschitz(self) -> float:
+        """A number at which the power iteration for the largest curvature of F in (w, b) settled (from below)."""
+        bound = self.loss.curvature_bound
+        if not np.isfinite(bound):
+            raise ValueError(f"{self.loss}: its slope is not Lipschitz; use step=Backtracking()")
+        rng = np.random.default_rng(0)
+        u = rng.standard_normal(self.d)
+        b = float(self.fit_intercept)
+        value = 0.0
+        for _ in range(30):
+            norm = np.hypot(np.linalg.norm(u), b)
+            if norm == 0:
+                return self.ridge
+            u, b = u / norm, b / norm
+            z = self.v * (self.design.scores(u) + b) / self.n
+            u, b = self.design.adjoint(z), float(z.sum()) * self.fit_intercept
+            previous, value = value, float(np.hypot(np.linalg.norm(u), b))
+            if abs(value - previous) <= 1e-3 * value:
+                break
+        return bound * value + self.ridge
+
+    def curvatures(self) -> Array:
+        """h_j of the diagonal model: bound sum_i v_i x_ij^2 / n + ridge, centred with an intercept, floored."""
+        second = self.squares - self.means**2 if self.fit_intercept else self.squares
+        bound = self.loss.curvature_bound
+        h = np.maximum(second, 0) * (bound if np.isfinite(bound) else 1.0) + self.ridge
+        return np.maximum(h, 1e-8 * max(float(h.max()), np.finfo(float).tiny))
+
+
+def minimise_intercept(problem: Problem, z: Array) -> float:
+    """argmin_b sum_i v_i loss(z_i + b, y_i) / n of a smooth loss: a safeguarded root of the slope."""
+
+    def slope(b: float) -> float:
+        return float(problem.residuals(z + b).sum())
+
+    low, high = -1.0, 1.0
+    for _ in range(60):
+        if slope(low) <= 0:
+            break
+        low *= 2
+    for _ in range(60):
+        if slope(high) >= 0:
+            break
+        high *= 2
+    from scipy.optimize import brentq
+
+    if slope(low) >= 0 or slope(high) <= 0:  # flat, or monotone to the end of the search
+        return low if slope(low) >= 0 else high
+    return float(brentq(slope, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=500))
+
+
+def _targets(y: ArrayLike, n: int) -> Array:
+    array = np.asarray(y)
+    if array.dtype.kind not in "fbiu":
+        raise TypeError(f"y holds {array.dtype}; numbers are needed (SparseClassifier takes any labels)")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"y must have one column, got shape {array.shape}: fit each target alone "
+            "(sklearn.multioutput.MultiOutputRegressor)"
+        )
+    if len(array) != n:
+        raise ValueError(f"X has {n} rows but y has {len(array)}")
+    floats = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(floats).all():
+        raise ValueError("y holds NaN or infinity")
+    return floats
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.array(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight must hold one weight for each of the {n} rows, got shape {weights.shape}"
+        )
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        raise ValueError("sample_weight must be finite and not negative")
+    total = weights.sum()
+    if total == 0:
+        raise ValueError("sample_weight: at least one weight must be positive")
+    return weights * (n / total)

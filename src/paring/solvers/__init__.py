@@ -1,0 +1,71 @@
+"""``solve``: one problem, one solver, one loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from paring.data.design import cores
+from paring.problem import Problem
+from paring.result import Result
+from paring.solvers import registry
+from paring.solvers._loop import Progress, Run, Solver, run_loop
+
+
+def choose(problem: Problem) -> tuple[str, str]:
+    """The name "auto" stands for, and why."""
+    if not problem.loss.smooth:
+        raise ValueError(
+            f"{problem.loss}: no solver of this version takes a loss without slopes; "
+            "use loss='squared_hinge' or 'smoothed_hinge'"
+        )
+    if np.isfinite(problem.constraint.radius):
+        return "iht", "auto: L2Ball asks for a projection at every step"
+    return "pursuit", "auto: the data are at hand, and pursuit finds the best objective in the least time"
+
+
+def solve(
+    problem: Problem,
+    solver: str | Solver = "auto",
+    *,
+    start: Any = None,
+    tol: float = 1e-6,
+    max_passes: float = 1000,
+    time_limit: float | None = None,
+    callbacks: Sequence[Callable[[Progress], Any]] = (),
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+    certify: bool = False,
+) -> Result:
+    """Solve an exact-k problem.
+
+    solver : "auto", a name listed by ``paring solvers``, or a solver object with settings, e.g. ``IHT(step=Fixed(0.1))``.
+    start : None, a Result (path solvers go on from where it ended), a coefficient array, or (coef, intercept).
+    tol : relative to F at the null model; what it bounds is the solver's certificate.
+    max_passes, time_limit (seconds) : when either is used up, the model so far is returned and marked.
+    callbacks : callables ``f(progress)``; a true answer stops.
+    certify : also ascend the dual for a better lower bound (``dual_gap``), where there is one.
+    Ctrl-C returns the model so far with ``stop_reason="interrupted"``.
+    """
+    name, why = choose(problem) if solver == "auto" else (solver, "as asked")
+    chosen: Any = registry.entry(name).load()() if isinstance(name, str) else name
+    if isinstance(chosen, type):
+        chosen = chosen()
+    if not tol > 0:
+        raise ValueError(f"tol must be positive, got {tol!r}")
+    if n_jobs is not None:
+        problem.design.threads = cores(n_jobs)
+    watchers = tuple(callbacks)
+    run = Run(
+        float(tol), max_passes, time_limit, start, np.random.default_rng(random_state), watchers, certify
+    )
+    if not verbose:
+        return run_loop(problem, chosen, run, why)
+    from paring.solvers.progress import shown
+
+    with shown(chosen.name, problem) as watcher:
+        run.callbacks = (*watchers, watcher)
+        return run_loop(problem, chosen, run, why)

@@ -1,0 +1,190 @@
+"""The one loop: tolerance, passes, time, callbacks, history, interruption. Every solver of ``paring.solve`` runs in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from paring import _core
+from paring.result import Certificate, Model, PathPoint, Record, Result
+
+
+@dataclass
+class State:
+    """What a solver knows between two rounds. Solvers extend it; ``model`` is always a whole, feasible answer.
+
+    residual : what the solver's certificate has come down to, relative to F at the null model.
+    done : why it ended ("converged", "stalled"), or None while it goes on.
+    """
+
+    model: Model
+    objective: float = np.inf
+    residual: float = np.inf
+    thresholdings: int = 0
+    rounds: int = 0
+    done: str | None = None
+    path: dict[int, PathPoint] = field(default_factory=dict)
+
+
+class Solver(Protocol):
+    """Frozen settings and three functions. ``tol`` is handed over by the loop before ``init``."""
+
+    name: str
+
+    def init(self, problem: Any, run: Run) -> Any: ...
+
+    def step(self, problem: Any, state: Any, run: Run) -> Any: ...
+
+    def certificate(self, problem: Any, state: Any, run: Run) -> Certificate: ...
+
+
+@dataclass
+class Run:
+    """How one solve may go; solvers read it, the loop alone acts on it."""
+
+    tol: float = 1e-6
+    max_passes: float = 1000
+    time_limit: float | None = None
+    start: Any = None
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+    callbacks: Sequence[Callable[[Progress], Any]] = ()
+    certify: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback sees. Return something true to stop."""
+
+    rounds: int
+    objective: float
+    certificate: float
+    passes: float
+    thresholdings: int
+    seconds: float
+    n_selected: int
+    model: Model
+
+
+def start_model(problem: Any, start: Any) -> Model:
+    """The model to start from: None, a Result or Model, a coefficient array, or (array, intercept)."""
+    if start is None:
+        return Model(np.empty(0, np.int64), problem.zeros()[:0], problem.null[0])
+    if isinstance(start, Result):
+        start = start.model
+    if isinstance(start, Model):
+        model = start
+    else:
+        w, b = start if isinstance(start, tuple) else (start, problem.null[0])
+        model = Model.from_dense(np.asarray(w, dtype=np.float64), b)
+        if np.shape(w) != problem.zeros().shape:
+            raise ValueError(f"start has shape {np.shape(w)}, the problem's weights {problem.zeros().shape}")
+    w = model.dense(problem.d)
+    if not problem.constraint.contains(w):
+        model = Model.from_dense(problem.constraint.project(w), model.intercept)
+    return model
+
+
+def run_loop(problem: Any, solver: Solver, run: Run, why: str) -> Result:
+    """Rounds of ``solver`` until it is done or must end; the Result is of the last whole round, whatever happened."""
+    begin = time.perf_counter()
+    design = problem.design
+    stop = design.stop = _core.Stop() if run.time_limit is None else _core.Stop(float(run.time_limit))
+    first_pass = design.passes
+    history: list[Record] = []
+    state, reason = State(Model(np.empty(0, np.int64), problem.zeros()[:0], 0.0)), None
+    try:
+        state.model, state.objective = start_model(problem, None), problem.null[1]
+        state = solver.init(problem, run)
+        while reason is None:
+            state = solver.step(problem, state, run)
+            state.rounds += 1
+            record = Record(
+                state.objective,
+                state.residual,
+                design.passes - first_pass,
+                state.thresholdings,
+                time.perf_counter() - begin,
+            )
+            history.append(record)
+            reason = state.done or _asked_to_stop(run, record, state, stop)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    except _core.Stopped:
+        reason = "time_limit"
+    design.stop = _core.Stop()
+    return _finished(problem, solver, run, state, history, reason, why, first_pass, begin)
+
+
+def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> str | None:
+    progress = Progress(
+        state.rounds,
+        record.objective,
+        record.certificate,
+        record.passes,
+        record.thresholdings,
+        record.seconds,
+        len(state.model.support),
+        state.model,
+    )
+    for callback in run.callbacks:
+        if callback(progress):
+            return "callback"
+    if stop.over:
+        return "time_limit"
+    return "max_passes" if record.passes >= run.max_passes else None
+
+
+def _finished(
+    problem: Any,
+    solver: Solver,
+    run: Run,
+    state: Any,
+    history: list[Record],
+    reason: str,
+    why: str,
+    first_pass: int,
+    begin: float,
+) -> Result:
+    from paring.certificates import bound_from
+
+    model = state.model
+    objective = problem.objective(model)
+    cut_short = reason in ("interrupted", "time_limit")
+    certificate = (
+        Certificate("none", np.inf, f"stopped early: {reason}")
+        if cut_short
+        else solver.certificate(problem, state, run)
+    )
+    gap = bound_from(problem, model, objective, ascend=run.certify and not cut_short)
+    proved = bool(gap <= run.tol * problem.scale)
+    if proved:
+        certificate = Certificate(
+            "dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol"
+        )
+    return Result(
+        coef=model.dense(problem.d),
+        intercept=model.intercept,
+        support=model.support,
+        objective=objective,
+        null_objective=problem.null[1],
+        dual_gap=gap,
+        certificate=certificate,
+        proved_optimal=proved,
+        swap_optimal=getattr(state, "swap_optimal", None),
+        stop_reason=reason,
+        converged=reason == "converged",
+        n_iter=max(1, state.rounds),
+        n_passes=problem.design.passes - first_pass,
+        n_thresholdings=state.thresholdings,
+        seconds=time.perf_counter() - begin,
+        copied_bytes=problem.design.copied_bytes,
+        solver=solver.name,
+        why=why,
+        history=tuple(history),
+        path=state.path,
+        state=state,
+    )
