@@ -4,8 +4,7 @@ namespace paring {
 
 namespace {
 
-std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, const MaybeVector& centre,
-                                  bool by_rows) {
+std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, const MaybeVector& centre, bool by_rows) {
     const std::span<const Index> chosen(columns.data(), columns.shape(0));
     const bool dense = std::visit([](const auto& view) { return requires { view.line_stride; }; }, x.view);
     const Index d =
@@ -20,8 +19,7 @@ std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, co
 nb::ndarray<nb::numpy, double> cross_all(const Block& any, const OwnedRows& x, const Vector& c, int threads,
                                          const StopToken* stop) {
     const auto* block = dynamic_cast<const SparseBlock*>(&any);
-    require(block != nullptr && x.lines_are_columns,
-            "cross_all takes a sparse block and a matrix by columns");
+    require(block != nullptr && x.lines_are_columns, "cross_all takes a sparse block and a matrix by columns");
     require(static_cast<Index>(c.shape(0)) == block->rows(), "one curvature a row");
     const auto d = static_cast<std::size_t>(std::visit([](const auto& view) { return view.lines; }, x.view));
     const auto k = static_cast<std::size_t>(block->columns());
@@ -37,8 +35,7 @@ nb::ndarray<nb::numpy, double> cross_all(const Block& any, const OwnedRows& x, c
 
 void bind_block(nb::module_& m) {
     nb::class_<Block>(m, "Block", "A few columns of X, copied out in float64.")
-        .def_prop_ro("shape",
-                     [](const Block& block) { return nb::make_tuple(block.rows(), block.columns()); })
+        .def_prop_ro("shape", [](const Block& block) { return nb::make_tuple(block.rows(), block.columns()); })
         .def_prop_ro("shifts",
                      [](const Block& block) {
                          std::vector<double> shifts(static_cast<std::size_t>(block.columns()));

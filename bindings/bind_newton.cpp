@@ -14,37 +14,35 @@ struct OwnedTarget {
 std::vector<double> copied(const Vector& x) { return {x.data(), x.data() + x.shape(0)}; }
 
 // (w, b, z, inverse or None, report)
-nb::tuple minimise(const OwnedTarget& own, const Block& block, const Vector& w, double b,
-                   const MaybeVector& lower, const MaybeVector& upper, double tolerance, int max_rounds,
-                   bool want_inverse, int threads, const StopToken* stop) {
+nb::tuple minimise(const OwnedTarget& own, const Block& block, const Vector& w, double b, const MaybeVector& lower,
+                   const MaybeVector& upper, double tolerance, int max_rounds, bool want_inverse, int threads,
+                   const StopToken* stop) {
     const Target& target = own.target;
     const auto k = static_cast<std::size_t>(block.columns());
     require(w.shape(0) == k && block.rows() == target.n, "weights, block and target differ in size");
-    require(
-        lower.has_value() == upper.has_value() && (!lower || (lower->shape(0) == k && upper->shape(0) == k)),
-        "one bound a column");
+    require(lower.has_value() == upper.has_value() && (!lower || (lower->shape(0) == k && upper->shape(0) == k)),
+            "one bound a column");
     Point point{copied(w), b, {}};
     const Box box{data_or_null(lower), data_or_null(upper)};
     std::vector<double> inverse;
     NewtonReport report;
     {
         const nb::gil_scoped_release free;
-        report = minimise_block(target, block, box, {tolerance, max_rounds}, point,
-                                want_inverse ? &inverse : nullptr, context_of(threads, stop));
+        report = minimise_block(target, block, box, {tolerance, max_rounds}, point, want_inverse ? &inverse : nullptr,
+                                context_of(threads, stop));
     }
     const std::size_t size = k + (target.intercept ? 1 : 0), n = point.z.size();
     const double intercept = point.b;
-    return nb::make_tuple(to_numpy(std::move(point.w), {k}), intercept, to_numpy(std::move(point.z), {n}),
-                          want_inverse ? nb::cast(to_numpy(std::move(inverse), {size, size})) : nb::none(),
-                          nb::make_tuple(report.objective, report.decrement, report.rounds,
-                                         report.factorizations, report.converged));
+    return nb::make_tuple(
+        to_numpy(std::move(point.w), {k}), intercept, to_numpy(std::move(point.z), {n}),
+        want_inverse ? nb::cast(to_numpy(std::move(inverse), {size, size})) : nb::none(),
+        nb::make_tuple(report.objective, report.decrement, report.rounds, report.factorizations, report.converged));
 }
 
 // Tries the exchanges in order; returns (index of the first to reach `goal`, or -1; w, w_enter, b).
-nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Block& candidates,
-                        const Vector& w, double b, const Vector& z, const Matrix& inverse,
-                        const Indices& leave, const Indices& enter, double goal, int threads,
-                        const StopToken* stop) {
+nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Block& candidates, const Vector& w,
+                        double b, const Vector& z, const Matrix& inverse, const Indices& leave, const Indices& enter,
+                        double goal, int threads, const StopToken* stop) {
     const auto k = static_cast<std::size_t>(support.columns());
     require(w.shape(0) == k && z.shape(0) == static_cast<std::size_t>(own.target.n),
             "weights, block and target differ");
@@ -104,27 +102,25 @@ void bind_newton(nb::module_& m) {
     nb::class_<OwnedTarget>(m, "Target", "A loss with its targets, weights, ridge and intercept.")
         .def(
             "__init__",
-            [](OwnedTarget* self, const Loss& loss, const Vector& y, const Vector& v, double ridge,
-               bool intercept, const nb::object& kept) {
+            [](OwnedTarget* self, const Loss& loss, const Vector& y, const Vector& v, double ridge, bool intercept,
+               const nb::object& kept) {
                 require(y.shape(0) == v.shape(0), "one weight a target");
-                new (self)
-                    OwnedTarget{{&loss, y.data(), v.data(), static_cast<Index>(y.shape(0)), ridge, intercept},
-                                nb::make_tuple(y, v, kept)};
+                new (self) OwnedTarget{{&loss, y.data(), v.data(), static_cast<Index>(y.shape(0)), ridge, intercept},
+                                       nb::make_tuple(y, v, kept)};
             },
-            nb::arg("loss"), nb::arg("y").noconvert(), nb::arg("v").noconvert(), nb::arg("ridge"),
-            nb::arg("intercept"), nb::arg("kept"));
-    m.def("minimise_block", &minimise, nb::arg("target"), nb::arg("block"), nb::arg("w").noconvert(),
-          nb::arg("b"), nb::arg("lower").none() = nb::none(), nb::arg("upper").none() = nb::none(),
-          nb::arg("tolerance") = 1e-12, nb::arg("max_rounds") = 100, nb::arg("want_inverse") = false,
-          nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
+            nb::arg("loss"), nb::arg("y").noconvert(), nb::arg("v").noconvert(), nb::arg("ridge"), nb::arg("intercept"),
+            nb::arg("kept"));
+    m.def("minimise_block", &minimise, nb::arg("target"), nb::arg("block"), nb::arg("w").noconvert(), nb::arg("b"),
+          nb::arg("lower").none() = nb::none(), nb::arg("upper").none() = nb::none(), nb::arg("tolerance") = 1e-12,
+          nb::arg("max_rounds") = 100, nb::arg("want_inverse") = false, nb::arg("threads") = 1,
+          nb::arg("stop").none() = nb::none());
     m.def("try_exchanges", &try_exchanges, nb::arg("target"), nb::arg("support"), nb::arg("candidates"),
           nb::arg("w").noconvert(), nb::arg("b"), nb::arg("z").noconvert(), nb::arg("inverse").noconvert(),
           nb::arg("leave").noconvert(), nb::arg("enter").noconvert(), nb::arg("goal"), nb::arg("threads") = 1,
           nb::arg("stop").none() = nb::none());
     m.def("best_exchanges", &ranked_exchanges, nb::arg("t").noconvert(), nb::arg("q").noconvert(),
-          nb::arg("w").noconvert(), nb::arg("g").noconvert(), nb::arg("s").noconvert(),
-          nb::arg("floor").noconvert(), nb::arg("fixed").none() = nb::none(), nb::arg("count") = 1,
-          nb::arg("below") = 0.0, nb::arg("threads") = 1);
+          nb::arg("w").noconvert(), nb::arg("g").noconvert(), nb::arg("s").noconvert(), nb::arg("floor").noconvert(),
+          nb::arg("fixed").none() = nb::none(), nb::arg("count") = 1, nb::arg("below") = 0.0, nb::arg("threads") = 1);
 }
 
 }  // namespace paring

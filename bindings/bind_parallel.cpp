@@ -15,8 +15,7 @@ F* routine(const nb::dict& capsules, const char* name) {
 }  // namespace
 
 void bind_parallel(nb::module_& m) {
-    nb::class_<StopToken>(m, "Stop",
-                          "A deadline in seconds from now, or a request to stop, that every sweep heeds.")
+    nb::class_<StopToken>(m, "Stop", "A deadline in seconds from now, or a request to stop, that every sweep heeds.")
         .def(nb::init<double>(), nb::arg("seconds") = infinity)
         .def("request", &StopToken::request)
         .def("set_deadline", &StopToken::set_deadline, nb::arg("seconds"))

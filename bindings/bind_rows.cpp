@@ -13,20 +13,17 @@ using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // The lines are along the axis whose elements lie farther apart.
 template <class T>
 OwnedRows dense(Array2<T> x) {
-    const bool by_columns =
-        x.stride(0) < x.stride(1) || (x.stride(0) == x.stride(1) && x.shape(0) > x.shape(1));
+    const bool by_columns = x.stride(0) < x.stride(1) || (x.stride(0) == x.stride(1) && x.shape(0) > x.shape(1));
     const std::size_t line = by_columns ? 1 : 0, along = 1 - line;
-    return {Dense<T>{x.data(), static_cast<Index>(x.shape(line)), static_cast<Index>(x.shape(along)),
-                     x.stride(line), x.stride(along)},
+    return {Dense<T>{x.data(), static_cast<Index>(x.shape(line)), static_cast<Index>(x.shape(along)), x.stride(line),
+                     x.stride(along)},
             by_columns, nb::cast(x)};
 }
 
 template <class T, class I>
-OwnedRows sparse(Array1<T> values, Array1<I> indices, Array1<I> starts, Index length,
-                 bool lines_are_columns) {
+OwnedRows sparse(Array1<T> values, Array1<I> indices, Array1<I> starts, Index length, bool lines_are_columns) {
     require(starts.shape(0) > 0 && values.shape(0) == indices.shape(0), "malformed sparse matrix");
-    return {Sparse<T, I>{values.data(), indices.data(), starts.data(),
-                         static_cast<Index>(starts.shape(0)) - 1, length},
+    return {Sparse<T, I>{values.data(), indices.data(), starts.data(), static_cast<Index>(starts.shape(0)) - 1, length},
             lines_are_columns, nb::make_tuple(values, indices, starts)};
 }
 
@@ -55,8 +52,7 @@ nb::ndarray<nb::numpy, double> product(const OwnedRows& x, const Matrix& v, bool
     return to_numpy(std::move(result), {static_cast<std::size_t>(out), static_cast<std::size_t>(m)});
 }
 
-nb::tuple moments_of_columns(const OwnedRows& x, const Vector& r, const Vector& c, int threads,
-                             const StopToken* stop) {
+nb::tuple moments_of_columns(const OwnedRows& x, const Vector& r, const Vector& c, int threads, const StopToken* stop) {
     const Shape shape = shape_of(x.view);
     const auto d = static_cast<std::size_t>(x.lines_are_columns ? shape.lines : shape.length);
     const Index n = x.lines_are_columns ? shape.length : shape.lines;
@@ -65,8 +61,8 @@ nb::tuple moments_of_columns(const OwnedRows& x, const Vector& r, const Vector& 
     std::vector<double> slope(d), first(d), second(d);
     {
         const nb::gil_scoped_release free;
-        column_moments(x.view, x.lines_are_columns, r.data(), c.data(), slope.data(), first.data(),
-                       second.data(), context_of(threads, stop));
+        column_moments(x.view, x.lines_are_columns, r.data(), c.data(), slope.data(), first.data(), second.data(),
+                       context_of(threads, stop));
     }
     return nb::make_tuple(to_numpy(std::move(slope), {d}), to_numpy(std::move(first), {d}),
                           to_numpy(std::move(second), {d}));
@@ -74,12 +70,10 @@ nb::tuple moments_of_columns(const OwnedRows& x, const Vector& r, const Vector& 
 
 template <class T>
 void bind_sparse(nb::class_<OwnedRows>& rows) {
-    rows.def_static("sparse", &sparse<T, std::int32_t>, nb::arg("values").noconvert(),
-                    nb::arg("indices").noconvert(), nb::arg("starts").noconvert(), nb::arg("length"),
-                    nb::arg("lines_are_columns"));
-    rows.def_static("sparse", &sparse<T, std::int64_t>, nb::arg("values").noconvert(),
-                    nb::arg("indices").noconvert(), nb::arg("starts").noconvert(), nb::arg("length"),
-                    nb::arg("lines_are_columns"));
+    rows.def_static("sparse", &sparse<T, std::int32_t>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
+                    nb::arg("starts").noconvert(), nb::arg("length"), nb::arg("lines_are_columns"));
+    rows.def_static("sparse", &sparse<T, std::int64_t>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
+                    nb::arg("starts").noconvert(), nb::arg("length"), nb::arg("lines_are_columns"));
 }
 
 }  // namespace

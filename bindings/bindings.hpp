@@ -37,8 +37,7 @@ inline Context context_of(int threads, const StopToken* stop) {
             }};
 }
 
-inline nb::ndarray<nb::numpy, double> to_numpy(std::vector<double>&& values,
-                                               std::initializer_list<std::size_t> shape) {
+inline nb::ndarray<nb::numpy, double> to_numpy(std::vector<double>&& values, std::initializer_list<std::size_t> shape) {
     auto* kept = new std::vector<double>(std::move(values));
     const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     return {kept->data(), shape, owner};

@@ -48,8 +48,8 @@ bool multiply_transposed(const double* a, const double* b, Index n, Index k, Ind
     char transposed = 'T', plain = 'N';
     int kk = static_cast<int>(k), mm = static_cast<int>(m), nn = static_cast<int>(n);
     double one = 1, zero = 0;
-    installed.dgemm(&transposed, &plain, &kk, &mm, &nn, &one, const_cast<double*>(a), &nn,
-                    const_cast<double*>(b), &nn, &zero, out, &kk);
+    installed.dgemm(&transposed, &plain, &kk, &mm, &nn, &one, const_cast<double*>(a), &nn, const_cast<double*>(b), &nn,
+                    &zero, out, &kk);
     return true;
 }
 

@@ -20,8 +20,7 @@ void copy_column(const View& rows, bool lines_are_columns, Index j, double* out)
 
 }  // namespace
 
-DenseBlock::DenseBlock(const Rows& any, bool lines_are_columns, std::span<const Index> chosen,
-                       const double* v)
+DenseBlock::DenseBlock(const Rows& any, bool lines_are_columns, std::span<const Index> chosen, const double* v)
     : Block(std::visit([&](const auto& rows) { return lines_are_columns ? rows.length : rows.lines; }, any),
             static_cast<Index>(chosen.size())),
       values_(static_cast<std::size_t>(n_ * k_)),
@@ -32,9 +31,7 @@ DenseBlock::DenseBlock(const Rows& any, bool lines_are_columns, std::span<const 
     for (Index j = 0; j < k_; ++j) {
         double* out = values_.data() + j * n_;
         std::visit(
-            [&](const auto& rows) {
-                copy_column(rows, lines_are_columns, chosen[static_cast<std::size_t>(j)], out);
-            },
+            [&](const auto& rows) { copy_column(rows, lines_are_columns, chosen[static_cast<std::size_t>(j)], out); },
             any);
         if (v == nullptr) continue;
         const double mean = dot(out, v, n_) / total;
@@ -85,8 +82,7 @@ void DenseBlock::cross(const Block& any, const double* c, double* out, const Con
     if (multiply_transposed(scaled.data(), others.values_.data(), n_, k_, m, out)) return;
     for_ranges(m, static_cast<double>(n_ * k_), context, [&](Index begin, Index end, int) {
         for (Index i = begin; i < end; ++i)
-            for (Index j = 0; j < k_; ++j)
-                out[i * k_ + j] = dot(scaled.data() + j * n_, others.column(i), n_);
+            for (Index j = 0; j < k_; ++j) out[i * k_ + j] = dot(scaled.data() + j * n_, others.column(i), n_);
     });
 }
 

@@ -13,8 +13,8 @@ constexpr double collinear = 1e-10;  // Schur complement relative to the candida
 
 }  // namespace
 
-ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const Block& candidates,
-                             const Point& point, const std::vector<double>& inverse, const Context& context)
+ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const Block& candidates, const Point& point,
+                             const std::vector<double>& inverse, const Context& context)
     : target_(target),
       support_(support),
       candidates_(candidates),
@@ -31,8 +31,7 @@ ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const B
       gradient_(h_.size()),
       direction_(h_.size()) {
     target.loss->evaluate(point.z.data(), target.y, target.n, nullptr, nullptr, curvature_.data());
-    for (std::size_t i = 0; i < curvature_.size(); ++i)
-        curvature_[i] *= target.v[i] / static_cast<double>(target.n);
+    for (std::size_t i = 0; i < curvature_.size(); ++i) curvature_[i] *= target.v[i] / static_cast<double>(target.n);
 }
 
 bool ExchangeTrial::prepare(const Exchange& exchange) {
@@ -69,8 +68,7 @@ double ExchangeTrial::objective() {
 double ExchangeTrial::step(const Exchange& exchange) {
     target_.loss->evaluate(z_.data(), target_.y, target_.n, nullptr, slope_.data(), nullptr);
     double sum = 0;
-    for (std::size_t i = 0; i < slope_.size(); ++i)
-        sum += slope_[i] *= target_.v[i] / static_cast<double>(target_.n);
+    for (std::size_t i = 0; i < slope_.size(); ++i) sum += slope_[i] *= target_.v[i] / static_cast<double>(target_.n);
     support_.gradient(slope_.data(), gradient_.data(), context_);
     axpy(target_.ridge, w.data(), gradient_.data(), k_);
     if (target_.intercept) gradient_.back() = sum;
@@ -99,8 +97,7 @@ double ExchangeTrial::operator()(const Exchange& exchange, double goal) {
     w[static_cast<std::size_t>(exchange.leave)] = 0;
     w_enter = 0;
     b = point_.b;
-    for (Index j = 0; j < k_ && target_.intercept; ++j)
-        b += support_.shift(j) * point_.w[static_cast<std::size_t>(j)];
+    for (Index j = 0; j < k_ && target_.intercept; ++j) b += support_.shift(j) * point_.w[static_cast<std::size_t>(j)];
     support_.scores(w.data(), b, z_.data(), context_);
     double value = infinity;
     for (int s = 0; s < most_steps; ++s) {
@@ -112,8 +109,7 @@ double ExchangeTrial::operator()(const Exchange& exchange, double goal) {
         // The decrement just spent bounds, up to the contraction of the kept Hessian, what is still to come.
         if (s > 0 && (value - goal > hopeless * std::max(gained, 0.0) || !(decrement > 0))) break;
     }
-    for (Index j = 0; j < k_ && target_.intercept; ++j)
-        b -= support_.shift(j) * w[static_cast<std::size_t>(j)];
+    for (Index j = 0; j < k_ && target_.intercept; ++j) b -= support_.shift(j) * w[static_cast<std::size_t>(j)];
     if (target_.intercept) b -= candidates_.shift(exchange.enter) * w_enter;
     return std::isfinite(value) ? value : infinity;
 }

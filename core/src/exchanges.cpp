@@ -8,8 +8,8 @@ namespace paring {
 namespace {
 
 // With u = T_ij / sqrt(Q_jj), a = w_j / sqrt(Q_jj): out = a^2/2 - (g - a u)^2 / (2 (s + u^2)).
-PARING_CLONES void row_changes(const double* t, double a, double inverse_root, const double* g,
-                               const double* s, const double* floor, double* out, Index m) {
+PARING_CLONES void row_changes(const double* t, double a, double inverse_root, const double* g, const double* s,
+                               const double* floor, double* out, Index m) {
     const double cost = 0.5 * a * a;
     for (Index i = 0; i < m; ++i) {
         const double u = t[i] * inverse_root, curvature = s[i] + u * u, slope = g[i] - a * u;
@@ -74,8 +74,7 @@ void scan(const ExchangeModel& model, Index begin, Index end, std::vector<double
 
 }  // namespace
 
-std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below,
-                                   const Context& context) {
+std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below, const Context& context) {
     constexpr Index tile = 2048;  // outsiders at a time: their vectors stay in the first-level cache
     constexpr double operations = 4;
     const Index tiles = (model.m + tile - 1) / tile;
@@ -84,8 +83,7 @@ std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, doub
     std::vector<Best> found(static_cast<std::size_t>(workers), Best(count, below));
     run_workers(workers, static_cast<double>(tiles) * cost, context, [&](int worker, const StopToken& stop) {
         std::vector<double> changes(static_cast<std::size_t>(tile));
-        for (Index at = tiles * worker / workers; at < tiles * (worker + 1) / workers && !stop.requested();
-             ++at)
+        for (Index at = tiles * worker / workers; at < tiles * (worker + 1) / workers && !stop.requested(); ++at)
             scan(model, at * tile, std::min(model.m, (at + 1) * tile), changes,
                  found[static_cast<std::size_t>(worker)]);
     });

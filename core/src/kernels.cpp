@@ -53,8 +53,7 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void add_moments_of(const T* x, double r, double c, double* __restrict slope,
-                                                  double* __restrict first, double* __restrict second,
-                                                  Index n) {
+                                                  double* __restrict first, double* __restrict second, Index n) {
     for (Index i = 0; i < n; ++i) {
         const double value = static_cast<double>(x[i]), weighted = c * value;
         slope[i] += r * value;
@@ -75,12 +74,12 @@ PARING_CLONES Moments moments(const float* x, const double* r, const double* c, 
 PARING_CLONES Moments moments(const double* x, const double* r, const double* c, Index n) {
     return moments_of(x, r, c, n);
 }
-PARING_CLONES void add_moments(const float* x, double r, double c, double* slope, double* first,
-                               double* second, Index n) {
+PARING_CLONES void add_moments(const float* x, double r, double c, double* slope, double* first, double* second,
+                               Index n) {
     add_moments_of(x, r, c, slope, first, second, n);
 }
-PARING_CLONES void add_moments(const double* x, double r, double c, double* slope, double* first,
-                               double* second, Index n) {
+PARING_CLONES void add_moments(const double* x, double r, double c, double* slope, double* first, double* second,
+                               Index n) {
     add_moments_of(x, r, c, slope, first, second, n);
 }
 

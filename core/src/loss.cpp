@@ -95,9 +95,7 @@ struct Huber {
     }
     double slope(double z, double y) const { return std::clamp(z - y, -delta, delta); }
     double curvature(double z, double y) const { return std::abs(z - y) <= delta ? 1.0 : 0.0; }
-    double conjugate(double a, double y) const {
-        return std::abs(a) > delta ? infinity : 0.5 * a * a + a * y;
-    }
+    double conjugate(double a, double y) const { return std::abs(a) > delta ? infinity : 0.5 * a * a + a * y; }
     Interval domain(double) const { return {-delta, delta}; }
 };
 
@@ -172,8 +170,7 @@ class Multinomial final : public Loss {
     double total(const double* z, const double* y, const double* v, Index n) const override {
         std::vector<double> p(static_cast<std::size_t>(classes_));
         double sum = 0;
-        for (Index i = 0; i < n; ++i, z += classes_)
-            sum += v[i] * (softmax(z, p.data()) - z[static_cast<Index>(y[i])]);
+        for (Index i = 0; i < n; ++i, z += classes_) sum += v[i] * (softmax(z, p.data()) - z[static_cast<Index>(y[i])]);
         return sum;
     }
     // sum q log q, q = a + e_y in the simplex; a rounding of 1e-9 outside is forgiven.
@@ -188,8 +185,7 @@ class Multinomial final : public Loss {
                 sum += q;
                 entropy += x_log_x(q);
             }
-            out[i] =
-                inside && std::abs(sum - 1) <= rounding * static_cast<double>(classes_) ? entropy : infinity;
+            out[i] = inside && std::abs(sum - 1) <= rounding * static_cast<double>(classes_) ? entropy : infinity;
         }
     }
     void domain(const double*, Index, double*, double*) const override {

@@ -11,7 +11,7 @@ namespace paring {
 namespace {
 
 constexpr double keep_factor_below =
-    0.1;  // decrement ratio: a kept factor that contracts so well is as good as a new one
+    0.1;                             // decrement ratio: a kept factor that contracts so well is as good as a new one
 constexpr double sufficient = 1e-4;  // Armijo
 constexpr double rounding = 1e-11;   // of F: a decrement below it may fail to show in F
 constexpr double shortest = 1e-10;   // step at which the line search gives up
@@ -60,16 +60,14 @@ class Minimiser {
 };
 
 double Minimiser::objective(const double* w, const double* z) const {
-    const double loss =
-        target_.loss->total(z, target_.y, target_.v, target_.n) / static_cast<double>(target_.n);
+    const double loss = target_.loss->total(z, target_.y, target_.v, target_.n) / static_cast<double>(target_.n);
     return loss + 0.5 * target_.ridge * dot(w, w, k_);
 }
 
 void Minimiser::gradient() {
     target_.loss->evaluate(point_.z.data(), target_.y, target_.n, nullptr, slope_.data(), nullptr);
     double sum = 0;
-    for (std::size_t i = 0; i < slope_.size(); ++i)
-        sum += slope_[i] *= target_.v[i] / static_cast<double>(target_.n);
+    for (std::size_t i = 0; i < slope_.size(); ++i) sum += slope_[i] *= target_.v[i] / static_cast<double>(target_.n);
     block_.gradient(slope_.data(), gradient_.data(), context_);
     axpy(target_.ridge, point_.w.data(), gradient_.data(), k_);
     if (target_.intercept) gradient_.back() = sum;
@@ -81,8 +79,8 @@ bool Minimiser::hold_bounds() {
     bool changed = false;
     for (Index j = 0; j < k_; ++j) {
         const auto s = static_cast<std::size_t>(j);
-        const bool held = (point_.w[s] <= box_.lower[j] && gradient_[s] > 0) ||
-                          (point_.w[s] >= box_.upper[j] && gradient_[s] < 0);
+        const bool held =
+            (point_.w[s] <= box_.lower[j] && gradient_[s] > 0) || (point_.w[s] >= box_.upper[j] && gradient_[s] < 0);
         changed = changed || held != static_cast<bool>(held_[s]);
         held_[s] = held;
     }
@@ -102,8 +100,7 @@ void Minimiser::hessian() {
     block_.hessian(curvature_.data(), factor_.data(), size_, first.data(), context_);
     for (Index j = 0; j < k_; ++j) {
         factor_[static_cast<std::size_t>(j * size_ + j)] += target_.ridge;
-        if (target_.intercept)
-            factor_[static_cast<std::size_t>(j * size_ + k_)] = first[static_cast<std::size_t>(j)];
+        if (target_.intercept) factor_[static_cast<std::size_t>(j * size_ + k_)] = first[static_cast<std::size_t>(j)];
     }
     if (target_.intercept) factor_.back() = sum;
     for (Index j = 0; j < k_; ++j) {
@@ -119,8 +116,7 @@ void Minimiser::factorise() {
     hessian();
     const std::vector<double> saved = factor_;
     double largest = 0;
-    for (Index j = 0; j < size_; ++j)
-        largest = std::max(largest, saved[static_cast<std::size_t>(j * size_ + j)]);
+    for (Index j = 0; j < size_; ++j) largest = std::max(largest, saved[static_cast<std::size_t>(j * size_ + j)]);
     if (!(largest > 0) || !std::isfinite(largest)) largest = 1;
     for (double jitter = 1e-13;; jitter *= 100) {
         for (Index j = 0; j < size_; ++j) {
@@ -130,8 +126,7 @@ void Minimiser::factorise() {
         if (cholesky(factor_.data(), size_)) return;
         if (jitter > 1) {  // not finite: steepest descent
             std::fill(factor_.begin(), factor_.end(), 0.0);
-            for (Index j = 0; j < size_; ++j)
-                factor_[static_cast<std::size_t>(j * size_ + j)] = std::sqrt(largest);
+            for (Index j = 0; j < size_; ++j) factor_[static_cast<std::size_t>(j * size_ + j)] = std::sqrt(largest);
             return;
         }
         factor_ = saved;
@@ -152,8 +147,7 @@ bool Minimiser::search(const std::vector<double>& direction, double decrement) {
     std::vector<double> w(static_cast<std::size_t>(k_));
     for (step_ = 1; step_ > shortest; step_ *= 0.5) {
         double slope = -decrement * step_;
-        if (box_.lower != nullptr)
-            slope = target_.intercept ? gradient_.back() * step_ * direction.back() : 0.0;
+        if (box_.lower != nullptr) slope = target_.intercept ? gradient_.back() * step_ * direction.back() : 0.0;
         for (std::size_t j = 0; j < w.size(); ++j) {
             w[j] = point_.w[j] + step_ * direction[j];
             if (box_.lower == nullptr) continue;
@@ -230,14 +224,12 @@ void Minimiser::inverse(std::vector<double>& out) const {
 
 }  // namespace
 
-NewtonReport minimise_block(const Target& target, const Block& block, const Box& box,
-                            const NewtonOptions& options, Point& point, std::vector<double>* inverse,
-                            const Context& context) {
+NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
+                            Point& point, std::vector<double>* inverse, const Context& context) {
     // In the block's own coordinates the columns are shifted: x.w + b = (x - shift).w + (b + shift.w).
     double moved = 0;
     if (target.intercept)
-        for (Index j = 0; j < block.columns(); ++j)
-            moved += block.shift(j) * point.w[static_cast<std::size_t>(j)];
+        for (Index j = 0; j < block.columns(); ++j) moved += block.shift(j) * point.w[static_cast<std::size_t>(j)];
     point.b += moved;
     point.z.resize(static_cast<std::size_t>(target.n));
     Minimiser minimiser(target, block, box, context, point);

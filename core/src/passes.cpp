@@ -67,8 +67,7 @@ Moments line_moments(const View& rows, Index l, const double* r, const double* c
 }
 
 template <class View>
-void line_add_moments(const View& rows, Index l, double r, double c, double* slope, double* first,
-                      double* second) {
+void line_add_moments(const View& rows, Index l, double r, double c, double* slope, double* first, double* second) {
     if constexpr (is_dense<View>) {
         if (rows.step == 1) return add_moments(rows.line(l), r, c, slope, first, second, rows.length);
     }
@@ -82,20 +81,17 @@ void line_add_moments(const View& rows, Index l, double r, double c, double* slo
 // Each worker sums into an array of its own; they are added in order of worker, so a number of threads fixes
 // the bits.
 template <class AddLine>
-void sum_lines(Index lines, double cost, Index size, double* out, const Context& context,
-               AddLine&& add_line) {
+void sum_lines(Index lines, double cost, Index size, double* out, const Context& context, AddLine&& add_line) {
     const int workers = workers_for(static_cast<double>(lines) * cost, context);
     std::vector<double> sums(static_cast<std::size_t>(size) * static_cast<std::size_t>(workers - 1));
     std::fill(out, out + size, 0.0);
     for_ranges(lines, cost, context, [&](Index begin, Index end, int worker) {
         double* sum =
-            worker == 0 ? out
-                        : sums.data() + static_cast<std::size_t>(size) * static_cast<std::size_t>(worker - 1);
+            worker == 0 ? out : sums.data() + static_cast<std::size_t>(size) * static_cast<std::size_t>(worker - 1);
         for (Index l = begin; l < end; ++l) add_line(l, sum);
     });
     for (int worker = 1; worker < workers; ++worker) {
-        const double* sum =
-            sums.data() + static_cast<std::size_t>(size) * static_cast<std::size_t>(worker - 1);
+        const double* sum = sums.data() + static_cast<std::size_t>(size) * static_cast<std::size_t>(worker - 1);
         for (Index e = 0; e < size; ++e) out[e] += sum[e];
     }
 }
@@ -151,9 +147,8 @@ void column_moments(const Rows& any, bool lines_are_columns, const double* r, co
             }
             const Index d = rows.length;
             std::vector<double> sums(static_cast<std::size_t>(3 * d));
-            sum_lines(rows.lines, cost, 3 * d, sums.data(), context, [&](Index i, double* sum) {
-                line_add_moments(rows, i, r[i], c[i], sum, sum + d, sum + 2 * d);
-            });
+            sum_lines(rows.lines, cost, 3 * d, sums.data(), context,
+                      [&](Index i, double* sum) { line_add_moments(rows, i, r[i], c[i], sum, sum + d, sum + 2 * d); });
             std::copy_n(sums.data(), d, slope);
             std::copy_n(sums.data() + d, d, first);
             std::copy_n(sums.data() + 2 * d, d, second);

@@ -5,8 +5,7 @@
 namespace paring {
 
 SparseBlock::SparseBlock(const Rows& any, std::span<const Index> chosen, bool by_rows)
-    : Block(std::visit([](const auto& rows) { return rows.length; }, any),
-            static_cast<Index>(chosen.size())) {
+    : Block(std::visit([](const auto& rows) { return rows.length; }, any), static_cast<Index>(chosen.size())) {
     std::visit(
         [&](const auto& columns) {
             if constexpr (requires { columns.indices; }) {
@@ -35,8 +34,7 @@ SparseBlock::Lines SparseBlock::transposed(const Lines& lines, Index length) {
     const auto count = static_cast<Index>(lines.starts.size()) - 1;
     for (Index j = 0; j < count; ++j)
         for (const Entry& entry : lines[j])
-            out.entries[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.at)]++)] = {entry.value,
-                                                                                                 j};
+            out.entries[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.at)]++)] = {entry.value, j};
     return out;
 }
 
@@ -55,8 +53,7 @@ void SparseBlock::scores(const double* w, double b, double* z, const Context& co
 }
 
 void SparseBlock::gradient(const double* r, double* g, const Context& context) const {
-    const double cost =
-        static_cast<double>(columns_.entries.size()) / static_cast<double>(std::max<Index>(k_, 1));
+    const double cost = static_cast<double>(columns_.entries.size()) / static_cast<double>(std::max<Index>(k_, 1));
     for_ranges(k_, cost, context, [&](Index begin, Index end, int) {
         for (Index j = begin; j < end; ++j) g[j] = dot_column(j, r);
     });
@@ -105,8 +102,8 @@ double SparseBlock::dot_column(Index j, const double* r) const {
 
 void SparseBlock::cross(const Block& any, const double* c, double* out, const Context& context) const {
     const auto& others = dynamic_cast<const SparseBlock&>(any);
-    const double per_column = static_cast<double>(others.columns_.entries.size()) /
-                              static_cast<double>(std::max<Index>(others.k_, 1));
+    const double per_column =
+        static_cast<double>(others.columns_.entries.size()) / static_cast<double>(std::max<Index>(others.k_, 1));
     for_ranges(others.k_, per_column * cost_per_row() + static_cast<double>(k_), context,
                [&](Index begin, Index end, int) {
                    for (Index i = begin; i < end; ++i) {

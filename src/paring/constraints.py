@@ -47,8 +47,7 @@ class TopK:
         units = d if unit_of is None else int(unit_of.max()) + 1
         k = _count(self.k, units, "groups" if self.groups is not None else "features")
         always, never = (
-            _mask(value, name, d, unit_of, units)
-            for value, name in ((self.always, "always"), (self.never, "never"))
+            _mask(value, name, d, unit_of, units) for value, name in ((self.always, "always"), (self.never, "never"))
         )
         if np.any(always & never):
             raise ValueError(f"unit {int(np.flatnonzero(always & never)[0])} is in both always and never")
@@ -120,9 +119,7 @@ class Feasible:
         """The features of those units, ascending."""
         if self.unit_of is None:
             return np.sort(units)
-        return (
-            np.sort(np.concatenate([self.members[u] for u in units])) if len(units) else np.empty(0, np.int64)
-        )
+        return np.sort(np.concatenate([self.members[u] for u in units])) if len(units) else np.empty(0, np.int64)
 
     def units_of(self, features: Indices) -> Indices:
         return np.unique(features if self.unit_of is None else self.unit_of[features])
@@ -223,13 +220,9 @@ def _bounds(bounds: tuple[ArrayLike, ArrayLike] | None, d: int) -> tuple[Array |
             raise ValueError(f"{name} bounds must be one number or {d} of them, got shape {values.shape}")
         if np.isnan(values).any():
             raise ValueError(f"{name} bounds hold NaN")
-        ends.append(
-            np.ascontiguousarray(np.broadcast_to(values.ravel() if values.size == d else values, (d,)))
-        )
+        ends.append(np.ascontiguousarray(np.broadcast_to(values.ravel() if values.size == d else values, (d,))))
     if np.any(ends[0] > 0) or np.any(ends[1] < 0):
-        raise ValueError(
-            "bounds must allow 0 for every feature (lower <= 0 <= upper): unselected weights are 0"
-        )
+        raise ValueError("bounds must allow 0 for every feature (lower <= 0 <= upper): unselected weights are 0")
     if np.all(np.isinf(ends[0])) and np.all(np.isinf(ends[1])):
         return None, None
     return ends[0], ends[1]

@@ -37,9 +37,7 @@ class Loss:
     def core(self) -> _core.Loss:
         """The compiled loss. Multinomial: once ``parameter`` holds the number of classes."""
         if self.name == "multinomial" and self.parameter < 2:
-            raise ValueError(
-                "multinomial: the number of classes is not known yet; use losses.multinomial(classes)"
-            )
+            raise ValueError("multinomial: the number of classes is not known yet; use losses.multinomial(classes)")
         return _core.make_loss(self.name, self.parameter)
 
     def __call__(self, parameter: float) -> Loss:
@@ -83,17 +81,11 @@ class Loss:
             raise ValueError(f"{self.name}: targets must be -1 or +1; SparseClassifier takes any labels")
         if self.targets == "count" and np.any(y < 0):
             raise ValueError(f"{self.name}: targets must be at least 0")
-        if self.targets == "class" and (
-            np.any(y < 0) or np.any(y != np.floor(y)) or np.any(y >= self.outputs)
-        ):
-            raise ValueError(
-                f"{self.name}: targets must be class numbers 0, 1, ..; SparseClassifier takes any labels"
-            )
+        if self.targets == "class" and (np.any(y < 0) or np.any(y != np.floor(y)) or np.any(y >= self.outputs)):
+            raise ValueError(f"{self.name}: targets must be class numbers 0, 1, ..; SparseClassifier takes any labels")
 
     def __repr__(self) -> str:
-        return (
-            f"{self.name}({self.parameter:g})" if self.name in _PARAMETERS and self.parameter else self.name
-        )
+        return f"{self.name}({self.parameter:g})" if self.name in _PARAMETERS and self.parameter else self.name
 
 
 def _floats(x: ArrayLike) -> Array:

@@ -57,9 +57,7 @@ class Problem:
         self.ridge = float(ridge)
         self.fit_intercept = bool(fit_intercept)
         if not isinstance(constraint, TopK):
-            raise TypeError(
-                f"constraint must be paring.constraints.TopK(k, ...), got {type(constraint).__name__}"
-            )
+            raise TypeError(f"constraint must be paring.constraints.TopK(k, ...), got {type(constraint).__name__}")
         self.constraint: Feasible = constraint.bind(self.d, self.outputs)
         products, sums, squares = self.design.moments(self.v * self.y, self.v)
         if not np.isfinite(squares).all():
@@ -122,9 +120,7 @@ class Problem:
         """argmin_b sum_i v_i loss(z_i + b, y_i) for one output."""
         if self.loss.name == "squared":
             return float(np.average(self.y - z, weights=self.v))
-        if (
-            not self.loss.smooth
-        ):  # hinge: the minimum is at a corner y_i - z_i; sorted slopes change sign there
+        if not self.loss.smooth:  # hinge: the minimum is at a corner y_i - z_i; sorted slopes change sign there
             corners, step = self.y - z, self.v
             order = np.argsort(corners)
             slope = -float(self.v[self.y > 0].sum()) + np.cumsum(step[order])
@@ -151,11 +147,11 @@ class Problem:
         if not np.isfinite(bound):
             raise ValueError(f"{self.loss}: its slope is not Lipschitz; use step=Backtracking()")
         rng = np.random.default_rng(0)
-        u = rng.standard_normal(self.d)
+        u: Array = rng.standard_normal(self.d)
         b = float(self.fit_intercept)
         value = 0.0
         for _ in range(30):
-            norm = np.hypot(np.linalg.norm(u), b)
+            norm = float(np.hypot(np.linalg.norm(u), b))
             if norm == 0:
                 return self.ridge
             u, b = u / norm, b / norm
@@ -220,9 +216,7 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
         return np.ones(n)
     weights = np.array(sample_weight, dtype=np.float64)
     if weights.shape != (n,):
-        raise ValueError(
-            f"sample_weight must hold one weight for each of the {n} rows, got shape {weights.shape}"
-        )
+        raise ValueError(f"sample_weight must hold one weight for each of the {n} rows, got shape {weights.shape}")
     if not np.isfinite(weights).all() or weights.min() < 0:
         raise ValueError("sample_weight must be finite and not negative")
     total = weights.sum()

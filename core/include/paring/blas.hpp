@@ -9,8 +9,7 @@ namespace paring {
 
 struct Blas {
     using Syrk = void(char*, char*, int*, int*, double*, double*, int*, double*, double*, int*);
-    using Gemm = void(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*,
-                      int*);
+    using Gemm = void(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*, int*);
     using Potrf = void(char*, int*, double*, int*, int*);
     Syrk* dsyrk = nullptr;
     Gemm* dgemm = nullptr;

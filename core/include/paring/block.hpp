@@ -20,8 +20,7 @@ class Block {
     // g = X'r
     virtual void gradient(const double* r, double* g, const Context& context) const = 0;
     // Lower triangle of X' diag(c) X into h (leading dimension ld), and X'c into first.
-    virtual void hessian(const double* c, double* h, Index ld, double* first,
-                         const Context& context) const = 0;
+    virtual void hessian(const double* c, double* h, Index ld, double* first, const Context& context) const = 0;
     // out += a x_j, and x_j'r, of one column.
     virtual void add_column(Index j, double a, double* out) const = 0;
     virtual double dot_column(Index j, const double* r) const = 0;

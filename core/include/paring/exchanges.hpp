@@ -22,13 +22,12 @@ struct ExchangeModel {
     Index k, m, ld;
     const double *q, *w;  // k: diagonal of Q, weights
     const double *g, *s,
-        *floor;  // m: gradients, Schur complements, least curvature after the exchange that is believed
+        *floor;                  // m: gradients, Schur complements, least curvature after the exchange that is believed
     const unsigned char* fixed;  // k: must not leave; may be null
 };
 
 // The `count` exchanges of least dF below `below`, best first (ties: lowest indices). Outsiders with s =
 // infinity never enter.
-std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below,
-                                   const Context& context);
+std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below, const Context& context);
 
 }  // namespace paring

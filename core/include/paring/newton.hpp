@@ -47,9 +47,8 @@ struct Point {
 };
 
 // `inverse`, if not null, receives the inverse Hessian of (w[, b]) at the last factorisation, (k [+1])^2.
-NewtonReport minimise_block(const Target& target, const Block& block, const Box& box,
-                            const NewtonOptions& options, Point& point, std::vector<double>* inverse,
-                            const Context& context);
+NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
+                            Point& point, std::vector<double>* inverse, const Context& context);
 
 // Would the support do better with column `leave` replaced by candidate `enter`? Newton steps with the
 // inverse Hessian updated for the exchange, until F falls below `goal` or the model says it will not.

@@ -35,13 +35,11 @@ struct Sparse {
     Index begin(Index l) const { return static_cast<Index>(starts[l]); }
     Index end(Index l) const { return static_cast<Index>(starts[l + 1]); }
     double cost_per_line() const {
-        return lines == 0 ? 0.0
-                          : 2.0 * static_cast<double>(end(lines - 1) - begin(0)) / static_cast<double>(lines);
+        return lines == 0 ? 0.0 : 2.0 * static_cast<double>(end(lines - 1) - begin(0)) / static_cast<double>(lines);
     }
 };
 
-using Rows =
-    std::variant<Dense<float>, Dense<double>, Sparse<float, std::int32_t>, Sparse<double, std::int32_t>,
-                 Sparse<float, std::int64_t>, Sparse<double, std::int64_t>>;
+using Rows = std::variant<Dense<float>, Dense<double>, Sparse<float, std::int32_t>, Sparse<double, std::int32_t>,
+                          Sparse<float, std::int64_t>, Sparse<double, std::int64_t>>;
 
 }  // namespace paring

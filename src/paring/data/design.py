@@ -44,7 +44,7 @@ class Design:
         self.stop = _core.Stop()
         self.copied_bytes = 0
         self.passes = 0
-        self._X = self._sparse(X) if sp.issparse(X) else self._dense(X)
+        self._X: Any = self._sparse(X) if sp.issparse(X) else self._dense(X)
         self.n, self.d = (int(size) for size in self._X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has {self.n} rows and {self.d} columns: at least one of each is needed")
@@ -79,9 +79,7 @@ class Design:
         parts = [np.ascontiguousarray(part) for part in (data, *self._index_parts(matrix))]
         given = (X.data, X.indices, X.indptr) if matrix is X else (None, None, None)
         self._check_structure(matrix, *parts[1:])
-        self.copied_bytes += sum(
-            part.nbytes for part, old in zip(parts, given, strict=True) if part is not old
-        )
+        self.copied_bytes += sum(part.nbytes for part, old in zip(parts, given, strict=True) if part is not old)
         cls = sp.csr_array if matrix.format == "csr" else sp.csc_array
         built = _assembled(cls, parts, matrix.shape)
         if not matrix.has_canonical_format:
@@ -105,9 +103,7 @@ class Design:
             raise ValueError("X: malformed sparse matrix (indptr); rebuild it with scipy.sparse")
         used = indices[: starts[-1]]
         if len(used) and (used.min() < 0 or used.max() >= length):
-            raise ValueError(
-                "X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse"
-            )
+            raise ValueError("X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse")
 
     @staticmethod
     def _view(X: Any) -> _core.Rows:
@@ -115,9 +111,7 @@ class Design:
             return _core.Rows.dense(X)
         by_columns = X.format == "csc"
         used = X.indptr[-1]
-        return _core.Rows.sparse(
-            X.data[:used], X.indices[:used], X.indptr, X.shape[0 if by_columns else 1], by_columns
-        )
+        return _core.Rows.sparse(X.data[:used], X.indices[:used], X.indptr, X.shape[0 if by_columns else 1], by_columns)
 
     @property
     def _columns(self) -> _core.Rows:
@@ -176,28 +170,25 @@ class Design:
         """(X[:, features] - means)' diag(v) (X - means), len(features) x d. Cost: one pass, |features| n d operations."""
         self.passes += 1
         if not self.is_dense:
-            block = self.block(features)
-            gram = block.cross_all(self._columns, _vector(v), self.threads, self.stop).T
+            gram = self.block(features).cross_all(self._columns, _vector(v), self.threads, self.stop).T
             return gram if means is None else gram - np.outer(means[features] * v.sum(), means)
         weighted = np.empty((self.n, len(features)))
-        for rows, block in float64_blocks(self._X, features, self.stop):
-            centred = block if means is None else block - means[features]
-            np.multiply(centred, v[rows, None], out=weighted[rows])
+        for rows, part in float64_blocks(self._X, features, self.stop):
+            np.multiply(part if means is None else part - means[features], v[rows, None], out=weighted[rows])
         if means is not None:  # the weighted columns then sum to zero to the last bit that matters
             weighted -= v[:, None] * (weighted.sum(axis=0) / v.sum())
         if len(features) == 1:
-            rows = self._by_columns or self._rows
-            return rows.product(weighted, True, self.threads, self.stop).T
+            return (self._by_columns or self._rows).product(weighted, True, self.threads, self.stop).T
         if self.dtype == np.float64:
-            return weighted.T @ self._X
+            return cast(Array, weighted.T @ self._X)
         out = np.zeros((len(features), self.d))
-        for rows, block in float64_blocks(self._X, None, self.stop):
-            out += weighted[rows].T @ block
+        for rows, part in float64_blocks(self._X, None, self.stop):
+            out += weighted[rows].T @ part
         return out
 
     def columns(self, features: Indices) -> Array:
         """X[:, features] as a dense float64 array (small selections only)."""
-        picked = self._X[:, features]
+        picked: Any = self._X[:, features]
         return np.asarray(picked if self.is_dense else picked.toarray(), dtype=np.float64)
 
 

@@ -59,9 +59,7 @@ def solve(
     if n_jobs is not None:
         problem.design.threads = cores(n_jobs)
     watchers = tuple(callbacks)
-    run = Run(
-        float(tol), max_passes, time_limit, start, np.random.default_rng(random_state), watchers, certify
-    )
+    run = Run(float(tol), max_passes, time_limit, start, np.random.default_rng(random_state), watchers, certify)
     if not verbose:
         return run_loop(problem, chosen, run, why)
     from paring.solvers.progress import shown

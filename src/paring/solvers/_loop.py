@@ -162,9 +162,7 @@ def _finished(
     gap = bound_from(problem, model, objective, ascend=run.certify and not cut_short)
     proved = bool(gap <= run.tol * problem.scale)
     if proved:
-        certificate = Certificate(
-            "dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol"
-        )
+        certificate = Certificate("dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol")
     return Result(
         coef=model.dense(problem.d),
         intercept=model.intercept,

@@ -76,6 +76,4 @@ def entry(name: str) -> Entry:
     for known in ENTRIES:
         if known.name == wanted:
             return known
-    raise ValueError(
-        f"unknown solver {name!r}; known: auto, {', '.join([e.name for e in ENTRIES] + list(ALIASES))}"
-    )
+    raise ValueError(f"unknown solver {name!r}; known: auto, {', '.join([e.name for e in ENTRIES] + list(ALIASES))}")
