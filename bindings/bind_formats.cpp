@@ -78,10 +78,9 @@ void bind_formats(nb::module_& m) {
     nb::class_<Reader>(m, "SvmlightReader", "Reads svmlight text pushed in pieces that may end anywhere.")
         .def(
             "__init__",
-            [](Reader* self, const std::string& dtype, const std::string& base, std::int64_t n_features,
-               bool query_ids, bool refuse_nonfinite, std::int64_t max_line) {
-                new (self)
-                    Reader(dtype, {index_base(base), n_features, query_ids, refuse_nonfinite, max_line});
+            [](Reader* self, const std::string& dtype, const std::string& base, std::int64_t n_features, bool query_ids,
+               bool refuse_nonfinite, std::int64_t max_line) {
+                new (self) Reader(dtype, {index_base(base), n_features, query_ids, refuse_nonfinite, max_line});
             },
             nb::kw_only(), nb::arg("dtype") = "float64", nb::arg("base") = "auto", nb::arg("n_features") = 0,
             nb::arg("query_ids") = false, nb::arg("refuse_nonfinite") = false,
@@ -99,8 +98,7 @@ void bind_formats(nb::module_& m) {
              "file), "
              "values, query_ids.")
         .def_prop_ro(
-            "n_rows", [](Reader& self) { return self.run([](auto& r) { return r.n_rows(); }); },
-            "Rows so far.")
+            "n_rows", [](Reader& self) { return self.run([](auto& r) { return r.n_rows(); }); }, "Rows so far.")
         .def_prop_ro(
             "n_entries", [](Reader& self) { return self.run([](auto& r) { return r.n_entries(); }); },
             "Entries so far.")

@@ -59,8 +59,7 @@ bool is_tiny(const char* p, const char* end) {
     const bool negative = p != end && *p == '-';
     if (p != end && (*p == '-' || *p == '+')) ++p;
     std::int64_t exponent = 0;  // a token is short, so clamping changes no answer
-    for (; p != end && is_digit(*p); ++p)
-        exponent = std::min<std::int64_t>(10 * exponent + (*p - '0'), 1 << 20);
+    for (; p != end && is_digit(*p); ++p) exponent = std::min<std::int64_t>(10 * exponent + (*p - '0'), 1 << 20);
     return magnitude + (negative ? -exponent : exponent) <= 0;
 }
 
@@ -108,9 +107,7 @@ void SvmlightReader<T>::feed(const char* data, std::size_t n) {
 
 template <class T>
 void SvmlightReader<T>::carry(const char* p, const char* end) {
-    if (carry_.size() + static_cast<std::size_t>(end - p) > max_token) {
-        fail("expected index:value, found more than " + std::to_string(max_token) + " bytes without a blank");
-    }
+    check_token_length(carry_.size() + static_cast<std::size_t>(end - p));
     carry_.append(p, end);
 }
 
@@ -135,9 +132,8 @@ void SvmlightReader<T>::finish() {
     first_index_ = from_one ? 1 : 0;
     if (options_.n_features > 0 && n_features() > options_.n_features) {
         line_ = max_index_line_;
-        fail(
-            "index " + std::to_string(max_index_) +
-            " is out of range: the file counts from 0 and n_features=" + std::to_string(options_.n_features));
+        fail("index " + std::to_string(max_index_) +
+             " is out of range: the file counts from 0 and n_features=" + std::to_string(options_.n_features));
     }
 }
 
@@ -149,8 +145,7 @@ SvmlightBlock<T> SvmlightReader<T>::take() {
     move_tail(block_.wide, rest.wide, block_.is_wide ? whole : 0);
     move_tail(block_.values, rest.values, whole);
     move_tail(block_.labels, rest.labels, static_cast<std::int64_t>(block_.indptr.size()) - 1);
-    const auto n_queries =
-        static_cast<std::int64_t>(block_.query_ids.size()) - (has_query_id_ && options_.query_ids);
+    const auto n_queries = static_cast<std::int64_t>(block_.query_ids.size()) - (has_query_id_ && options_.query_ids);
     move_tail(block_.query_ids, rest.query_ids, n_queries);
     rest.is_wide = block_.is_wide;
     return std::exchange(block_, std::move(rest));
@@ -176,7 +171,9 @@ void SvmlightReader<T>::parse(const char* p, const char* end, std::int64_t offse
         } else if (*p == '#') {
             where_ = Where::Comment;
         } else {
+            const char* const token = p;
             p = where_ == Where::LineStart ? read_label(p, end) : read_entry(p, end);
+            check_token_length(static_cast<std::size_t>(p - token));  // as for a token that was carried
         }
     }
 }
@@ -189,10 +186,8 @@ const char* SvmlightReader<T>::read_label(const char* p, const char* end) {
         fail("expected one label, found " + quoted(p, end) +
              ": multi-label files are not read; write one label a line");
     }
-    if (!stop || stop == end || !ends_token(*stop))
-        fail("expected a label (a number), found " + quoted(p, end));
-    if (options_.refuse_nonfinite && !std::isfinite(label))
-        fail("the label " + quoted(p, end) + " is not finite");
+    if (!stop || stop == end || !ends_token(*stop)) fail("expected a label (a number), found " + quoted(p, end));
+    if (options_.refuse_nonfinite && !std::isfinite(label)) fail("the label " + quoted(p, end) + " is not finite");
     block_.labels.push_back(label);
     where_ = Where::Entries;
     in_row_ = true;
@@ -221,8 +216,7 @@ const char* SvmlightReader<T>::read_query_id(const char* p, const char* end) {
     constexpr std::string_view prefix = "qid:";
     const std::string_view token(p, static_cast<std::size_t>(token_end(p, end) - p));
     if (!token.starts_with(prefix)) fail("expected index:value, found " + quoted(p, end));
-    if (has_query_id_ || previous_index_ >= 0)
-        fail("expected " + quoted(p, end) + " once, right after the label");
+    if (has_query_id_ || previous_index_ >= 0) fail("expected " + quoted(p, end) + " once, right after the label");
     std::int64_t id = 0;
     const char* const stop = p + token.size();
     const auto [after, error] = std::from_chars(p + prefix.size(), stop, id);
@@ -270,8 +264,7 @@ void SvmlightReader<T>::check_value(double value, std::string_view token) const 
 template <class T>
 void SvmlightReader<T>::check_index(std::int64_t index) const {
     if (index < 0) fail("index " + std::to_string(index) + " is negative");
-    if (index == 0 && options_.base == IndexBase::One)
-        fail("index 0 in a file that counts from 1 (zero_based=False)");
+    if (index == 0 && options_.base == IndexBase::One) fail("index 0 in a file that counts from 1 (zero_based=False)");
     // While the base is unknown, an index equal to n_features may still be the last feature of a file from
     // one.
     const std::int64_t last = options_.n_features - (options_.base == IndexBase::Zero ? 1 : 0);
@@ -295,10 +288,16 @@ void SvmlightReader<T>::end_line() {
 }
 
 template <class T>
+void SvmlightReader<T>::check_token_length(std::size_t length) const {
+    if (length > max_token) {
+        fail("expected index:value, found more than " + std::to_string(max_token) + " bytes without a blank");
+    }
+}
+
+template <class T>
 void SvmlightReader<T>::check_line_length(std::int64_t offset) const {
     if (offset - line_offset_ > options_.max_line) {
-        fail("expected a line end, found more than " + std::to_string(options_.max_line) +
-             " bytes in one line");
+        fail("expected a line end, found more than " + std::to_string(options_.max_line) + " bytes in one line");
     }
 }
 

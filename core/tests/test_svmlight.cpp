@@ -113,8 +113,7 @@ void test_numbers() {
     REQUIRE(parse("1 1:1" + zeros + "e-400\n").values[0] == 1);
     REQUIRE(parse("1 1:0." + zeros + "1e401\n").values[0] == 1);
     REQUIRE(parse<float>("1 1:0.1\n").values[0] == static_cast<double>(0.1f));
-    REQUIRE(parse<float>("1 1:1e39\n").error ==
-            "line 1: the value in '1:1e39' does not fit float32: read float64");
+    REQUIRE(parse<float>("1 1:1e39\n").error == "line 1: the value in '1:1e39' does not fit float32: read float64");
     REQUIRE(std::isinf(parse<float>("1 1:inf\n").values[0]));
 }
 
@@ -123,8 +122,7 @@ void test_indices() {
     REQUIRE(parse("1 0:1 4:1\n").n_features == 5);
     REQUIRE(parse("1\n").first_index == 0);
     REQUIRE(parse("1 2:1\n", {.base = IndexBase::Zero}).n_features == 3);
-    REQUIRE(parse("1 3:1 2:1\n").unsorted && parse("1 3:1 3:1\n").unsorted &&
-            !parse("1 3:1\n1 2:1\n").unsorted);
+    REQUIRE(parse("1 3:1 2:1\n").unsorted && parse("1 3:1 3:1\n").unsorted && !parse("1 3:1\n1 2:1\n").unsorted);
     REQUIRE(!parse("1 2147483647:1\n").wide);
     const Result wide = parse("1 5:1 2147483648:2\n1 1:3\n", {}, 3);
     REQUIRE(wide.wide && (wide.indices == std::vector<std::int64_t>{5, 2147483648, 1}));
@@ -156,16 +154,14 @@ void test_refusals() {
             "line 1: expected one label, found '1,2': multi-label files are not read; "
             "write one label a line");
     REQUIRE(error_of("1 -3:1\n") == "line 1: index -3 is negative");
-    REQUIRE(error_of("1 99999999999999999999:1\n") ==
-            "line 1: the index in '99999999999999999999:1' is too large");
+    REQUIRE(error_of("1 99999999999999999999:1\n") == "line 1: the index in '99999999999999999999:1' is too large");
     REQUIRE(error_of("1 4611686018427387904:1\n") == "line 1: index 4611686018427387904 is too large");
     REQUIRE(error_of("1 5:1\n", {.n_features = 4}) == "line 1: index 5 is out of range for n_features=4");
     REQUIRE(error_of("1 0:1\n1 4:1\n1 2:1\n", {.n_features = 4}) ==
             "line 2: index 4 is out of range: the file counts from 0 and n_features=4");
     REQUIRE(error_of("1 0:1\n", {.base = IndexBase::One}) ==
             "line 1: index 0 in a file that counts from 1 (zero_based=False)");
-    REQUIRE(error_of("1 1:nan\n", {.refuse_nonfinite = true}) ==
-            "line 1: the value in '1:nan' is not finite");
+    REQUIRE(error_of("1 1:nan\n", {.refuse_nonfinite = true}) == "line 1: the value in '1:nan' is not finite");
     REQUIRE(error_of("inf\n", {.refuse_nonfinite = true}) == "line 1: the label 'inf' is not finite");
     REQUIRE(error_of(std::string("\x93NUMPY\x01\x00", 8)) ==
             "line 1: expected a label (a number), found '\\x93NUMPY\\x01\\x00'");
@@ -186,6 +182,11 @@ void test_limits() {
         REQUIRE(parse("1 1:1\n# " + std::string(200, ' ') + "\n", options, piece).error == expected);
     }
     REQUIRE(parse("1 1:1\n" + row + "\n").error.empty());
+    for (const std::size_t piece : {std::size_t{7}, std::string::npos}) {
+        const std::string value = "1 1:0." + std::string(5000, '1') + "\n";
+        REQUIRE(parse(value, {}, piece).error ==
+                "line 1: expected index:value, found more than 4096 bytes without a blank");
+    }
 }
 
 void test_closed() {

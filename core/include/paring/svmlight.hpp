@@ -28,9 +28,9 @@ enum class IndexBase { Zero, One, Auto };
 
 struct SvmlightOptions {
     IndexBase base = IndexBase::Auto;
-    std::int64_t n_features = 0;    // 0: not declared
-    bool query_ids = false;         // return `qid:`, which every row must then have; else skip it
-    bool refuse_nonfinite = false;  // else nan and inf are read as such
+    std::int64_t n_features = 0;                    // 0: not declared
+    bool query_ids = false;                         // return `qid:`, which every row must then have; else skip it
+    bool refuse_nonfinite = false;                  // else nan and inf are read as such
     std::int64_t max_line = std::int64_t{1} << 30;  // bytes; a row lives in memory whole
 };
 
@@ -80,6 +80,7 @@ class SvmlightReader {
     void check_value(double value, std::string_view token) const;
     void check_index(std::int64_t index) const;
     void end_line();
+    void check_token_length(std::size_t length) const;
     void check_line_length(std::int64_t offset) const;
     [[noreturn]] void fail(const std::string& problem) const;
 
