@@ -73,6 +73,34 @@ void bind_block(nb::module_& m) {
             },
             nb::arg("others"), nb::arg("c").noconvert(), nb::arg("threads") = 1,
             "others' diag(c) this, shifts included")
+        .def(
+            "adjoint",
+            [](const Block& block, const Vector& r, int threads) {
+                require(static_cast<Index>(r.shape(0)) == block.rows(), "one number a row");
+                const auto k = static_cast<std::size_t>(block.columns());
+                std::vector<double> g(k);
+                {
+                    const nb::gil_scoped_release free;
+                    block.gradient(r.data(), g.data(), context_of(threads, nullptr));
+                }
+                return to_numpy(std::move(g), {k});
+            },
+            nb::arg("r").noconvert(), nb::arg("threads") = 1, "X'r, shifts included")
+        .def(
+            "hessian",
+            [](const Block& block, const Vector& c, int threads) {
+                require(static_cast<Index>(c.shape(0)) == block.rows(), "one curvature a row");
+                const auto k = static_cast<std::size_t>(block.columns());
+                std::vector<double> h(k * k), first(k);
+                {
+                    const nb::gil_scoped_release free;
+                    block.hessian(c.data(), h.data(), block.columns(), first.data(), context_of(threads, nullptr));
+                }
+                for (std::size_t j = 0; j < k; ++j)
+                    for (std::size_t i = 0; i < j; ++i) h[j * k + i] = h[i * k + j];
+                return nb::make_tuple(to_numpy(std::move(h), {k, k}), to_numpy(std::move(first), {k}));
+            },
+            nb::arg("c").noconvert(), nb::arg("threads") = 1, "X' diag(c) X and X'c for c >= 0, shifts included")
         .def("cross_all", &cross_all, nb::arg("x"), nb::arg("c").noconvert(), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none(), "X' diag(c) this, for every column of X");
     m.def("make_block", &make_block, nb::arg("x"), nb::arg("columns").noconvert(),

@@ -102,6 +102,12 @@ class Block:
     def cross(self, others: Block, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> NDArray[numpy.float64]:
         """others' diag(c) this, shifts included"""
 
+    def adjoint(self, r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> NDArray[numpy.float64]:
+        """X'r, shifts included"""
+
+    def hessian(self, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> tuple:
+        """X' diag(c) X and X'c for c >= 0, shifts included"""
+
     def cross_all(self, x: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> NDArray[numpy.float64]:
         """X' diag(c) this, for every column of X"""
 
