@@ -48,6 +48,9 @@ class Loss:
             raise ValueError(f"{self.name}: {_PARAMETERS[self.name]} must be positive, got {parameter!r}")
         return Loss(self.name, self.targets, float(parameter), self.smooth)
 
+    def __reduce__(self) -> tuple[type[Loss], tuple[str, str, float, bool]]:
+        return Loss, (self.name, self.targets, self.parameter, self.smooth)  # copies make the compiled loss anew
+
     @property
     def outputs(self) -> int:
         """Scores a row has: 1, or the number of classes."""
