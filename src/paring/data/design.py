@@ -191,6 +191,20 @@ class Design:
         picked: Any = self._X[:, features]
         return np.asarray(picked if self.is_dense else picked.toarray(), dtype=np.float64)
 
+    def rows(self, chosen: Indices) -> Design:
+        """Those rows alone, copied, to be swept on one core. Cost: their entries (sparse by columns: all entries)."""
+        return Design(self._X[chosen], n_jobs=1)
+
+    def row_squares(self) -> Array:
+        """|x_i|^2 of every row. Cost: one pass."""
+        self.passes += 1
+        if self.is_dense:
+            parts = [np.einsum("ij,ij->i", part, part) for _, part in float64_blocks(self._X, None, self.stop)]
+            return np.concatenate(parts)
+        parts = [self._X.data.astype(np.float64) ** 2, self._X.indices, self._X.indptr]
+        squares = _assembled(type(self._X), parts, self._X.shape)
+        return cast(Array, squares @ np.ones(self.d))
+
 
 def _vector(x: Array) -> Array:
     return np.ascontiguousarray(x, dtype=np.float64)
