@@ -8,7 +8,7 @@ v has mean 1. The intercept b is never thresholded, ridged or counted.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from paring import _core, losses
 from paring.constraints import Feasible, TopK
 from paring.data.design import Design, as_design
 from paring.result import Model
+
+if TYPE_CHECKING:
+    from paring.solvers.restricted import Restricted
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -129,8 +132,26 @@ class Problem:
 
     @cached_property
     def scale(self) -> float:
-        """F at the null model: what tolerances are relative to (never 0)."""
-        return max(abs(self.null[1]), np.finfo(float).tiny * 1e50)
+        """What tolerances are relative to: F at the null model above the least the losses can be (not 0 for poisson).
+
+        Never 0, nor so small that rounding would count, as with a constant target and an intercept.
+        """
+        zeros = np.zeros(self.n if self.outputs == 1 else (self.n, self.outputs))
+        least = -float(self.v @ self.loss.core.conjugate(zeros, self.y)) / self.n
+        unfitted = self.value_at(zeros, np.zeros(0)) - least
+        return max(self.null[1] - least, NULL_TOLERANCE * unfitted, np.finfo(float).tiny * 1e50)
+
+    def minimise_on(self, features: Indices, w: Array | None = None, b: Any = None) -> Restricted:
+        """The minimiser of F over those features and the intercept, from (w, b)."""
+        from paring.solvers.restricted import minimise_on
+
+        return minimise_on(self, features, w, b)
+
+    def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
+        """F less a lower bound on the best F; infinity where there is none."""
+        from paring.certificates import bound_from
+
+        return bound_from(self, model, objective, ascend=ascend)
 
     # -- curvature ----------------------------------------------------------------------------------------------
 
