@@ -79,13 +79,15 @@ def start_model(problem: Any, start: Any) -> Model:
         model = start
     else:
         w, b = start if isinstance(start, tuple) else (start, problem.null[0])
-        model = Model.from_dense(np.asarray(w, dtype=np.float64), b)
         if np.shape(w) != problem.zeros().shape:
             raise ValueError(f"start has shape {np.shape(w)}, the problem's weights {problem.zeros().shape}")
+        model = Model.from_dense(np.asarray(w, dtype=np.float64), b)
+    if not (np.isfinite(model.weights).all() and np.all(np.isfinite(model.intercept))):
+        raise ValueError("start holds NaN or infinity")
     w = model.dense(problem.d)
     if not problem.constraint.contains(w):
         model = Model.from_dense(problem.constraint.project(w), model.intercept)
-    return model
+    return model if problem.fit_intercept else Model(model.support, model.weights, problem.null[0])
 
 
 def run_loop(problem: Any, solver: Solver, run: Run, why: str) -> Result:
@@ -149,8 +151,6 @@ def _finished(
     first_pass: int,
     begin: float,
 ) -> Result:
-    from paring.certificates import bound_from
-
     model = state.model
     objective = problem.objective(model)
     cut_short = reason in ("interrupted", "time_limit")
@@ -159,7 +159,7 @@ def _finished(
         if cut_short
         else solver.certificate(problem, state, run)
     )
-    gap = bound_from(problem, model, objective, ascend=run.certify and not cut_short)
+    gap = problem.gap(model, objective, ascend=run.certify and not cut_short)
     proved = bool(gap <= run.tol * problem.scale)
     if proved:
         certificate = Certificate("dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol")
