@@ -1,5 +1,6 @@
 #include "bindings.hpp"
 #include "paring/passes.hpp"
+#include "paring/products.hpp"
 
 namespace paring {
 
@@ -68,6 +69,45 @@ nb::tuple moments_of_columns(const OwnedRows& x, const Vector& r, const Vector& 
                           to_numpy(std::move(second), {d}));
 }
 
+// v X (columns of X as lines) or v' of the rows: m x d, for dense X of unit step and v (m x n) row-major.
+nb::object few_products(const OwnedRows& x, const Matrix& v, int threads, const StopToken* stop) {
+    return std::visit(
+        [&](const auto& view) -> nb::object {
+            if constexpr (requires { view.line_stride; }) {
+                if (view.step != 1) return nb::none();
+                const auto m = static_cast<Index>(v.shape(0));
+                const Index n = x.lines_are_columns ? view.length : view.lines;
+                const Index d = x.lines_are_columns ? view.lines : view.length;
+                require(static_cast<Index>(v.shape(1)) == n, "matrix and vectors differ in length");
+                std::vector<double> out(static_cast<std::size_t>(m * d));
+                {
+                    const nb::gil_scoped_release free;
+                    const Context context = context_of(threads, stop);
+                    if (x.lines_are_columns)
+                        inner_products(view, v.data(), m, out.data(), context);
+                    else
+                        add_combinations(view, v.data(), n, m, out.data(), d, context);
+                }
+                return nb::cast(to_numpy(std::move(out), {static_cast<std::size_t>(m), static_cast<std::size_t>(d)}));
+            } else {
+                return nb::none();
+            }
+        },
+        x.view);
+}
+
+// out -= a b in place; out by rows, a of any layout with unit inner step.
+void subtract_product(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, const Matrix& a, const Matrix& b,
+                      int threads) {
+    const auto m = static_cast<Index>(a.shape(0)), p = static_cast<Index>(a.shape(1)), d = static_cast<Index>(b.shape(1));
+    require(out.shape(0) == a.shape(0) && b.shape(0) == a.shape(1) && out.shape(1) == b.shape(1), "shapes do not match");
+    std::vector<double> negative(a.data(), a.data() + a.size());
+    for (double& value : negative) value = -value;
+    const nb::gil_scoped_release free;
+    add_combinations(Dense<double>{b.data(), p, d, d, 1}, negative.data(), p, m, out.data(), d,
+                     context_of(threads, nullptr));
+}
+
 template <class T>
 void bind_sparse(nb::class_<OwnedRows>& rows) {
     rows.def_static("sparse", &sparse<T, std::int32_t>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
@@ -87,6 +127,10 @@ void bind_rows(nb::module_& m) {
              nb::arg("stop").none() = nb::none())
         .def("column_moments", &moments_of_columns, nb::arg("r").noconvert(), nb::arg("c").noconvert(),
              nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
+    rows.def("few_products", &few_products, nb::arg("v").noconvert(), nb::arg("threads") = 1,
+             nb::arg("stop").none() = nb::none(), "v X of a dense X with unit inner step; None for other layouts.");
+    m.def("subtract_product", &subtract_product, nb::arg("out").noconvert(), nb::arg("a").noconvert(),
+          nb::arg("b").noconvert(), nb::arg("threads") = 1, "out -= a b in place, for few columns of a.");
     bind_sparse<float>(rows);
     bind_sparse<double>(rows);
 }

@@ -62,10 +62,11 @@ class Problem:
         if not isinstance(constraint, TopK):
             raise TypeError(f"constraint must be paring.constraints.TopK(k, ...), got {type(constraint).__name__}")
         self.constraint: Feasible = constraint.bind(self.d, self.outputs)
-        products, sums, squares = self.design.moments(self.v * self.y, self.v)
+        middle = float(np.average(self.y, weights=self.v)) if self.fit_intercept else 0.0
+        products, sums, squares = self.design.moments(self.v * (self.y - middle), self.v)
         if not np.isfinite(squares).all():
             raise ValueError("X holds NaN or infinity (or values beyond 1e150); impute or drop them first")
-        self.products: Array = products / self.n  # X'V y / n
+        self.products: Array = products / self.n  # X'V (y - its mean, with an intercept) / n
         self.means: Array = sums / self.n
         self.squares: Array = squares / self.n  # second moments of the columns
 
@@ -183,11 +184,15 @@ class Problem:
                 break
         return bound * value + self.ridge
 
+    @cached_property
+    def variances(self) -> Array:
+        """sum_i v_i x_ij^2 / n of each column, centred where there is an intercept."""
+        return np.maximum(self.squares - self.means**2, 0) if self.fit_intercept else self.squares
+
     def curvatures(self) -> Array:
         """h_j of the diagonal model: bound sum_i v_i x_ij^2 / n + ridge, centred with an intercept, floored."""
-        second = self.squares - self.means**2 if self.fit_intercept else self.squares
         bound = self.loss.curvature_bound
-        h = np.maximum(second, 0) * (bound if np.isfinite(bound) else 1.0) + self.ridge
+        h = self.variances * (bound if np.isfinite(bound) else 1.0) + self.ridge
         return np.maximum(h, 1e-8 * max(float(h.max()), np.finfo(float).tiny))
 
 

@@ -8,7 +8,7 @@ float32 stays float32 in memory and is accumulated in float64.
 from __future__ import annotations
 
 import os
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from paring.data.blocks import float64_blocks
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+USABLE: tuple[Literal["C", "A", "E"], ...] = ("C", "A", "E")  # contiguous, aligned, no subclass: for np.require
 FEW_COLUMNS = 8  # a selection this many times smaller than X is gathered rather than multiplied with zeros
 
 
@@ -56,62 +57,48 @@ class Design:
     # -- what comes in ------------------------------------------------------------------------------------------
 
     def _usable_dtype(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """The type to hold ``dtype`` in: itself, float32 where that is exact (small integers), else float64."""
         if dtype.kind not in "fbiu":
             raise TypeError(f"X holds {dtype}; real numbers are needed. Encode or drop such columns first")
-        native = dtype.newbyteorder("=")
-        return native if native in (np.dtype(np.float32), np.dtype(np.float64)) else np.dtype(np.float64)
+        held = np.result_type(dtype.newbyteorder("="), np.float32)
+        return held if held in (np.dtype(np.float32), np.dtype(np.float64)) else np.dtype(np.float64)
 
     def _dense(self, X: Any) -> NDArray[Any]:
+        if isinstance(X, np.ma.MaskedArray):
+            raise TypeError("X is a masked array: impute it, or take X.filled(...)")
         array = np.asarray(X)
-        if array.ndim != 2:
-            raise ValueError(f"X must have two dimensions, got {array.ndim}: reshape to (rows, columns)")
+        _check_ndim(array.ndim)
         dtype = self._usable_dtype(array.dtype)
-        usable = array.dtype == dtype and array.flags.aligned and min(array.strides, default=0) >= 0
-        if usable and all(stride % array.itemsize == 0 for stride in array.strides):
-            return array
-        converted = np.array(array, dtype=dtype, order="K" if min(array.strides, default=0) >= 0 else "C")
-        self.copied_bytes += converted.nbytes
-        return converted
+        whole_steps = all(stride >= 0 and stride % array.itemsize == 0 for stride in array.strides)
+        if not (array.dtype == dtype and array.flags.aligned and whole_steps):
+            array = np.array(array, dtype=dtype, order="K")
+        if array.flags.owndata and array is not X:
+            self.copied_bytes += array.nbytes
+        return array
 
     def _sparse(self, X: Any) -> Any:
-        matrix = X if X.format in ("csr", "csc") else X.tocsr()
-        data = np.asarray(matrix.data, dtype=self._usable_dtype(matrix.dtype))
-        parts = [np.ascontiguousarray(part) for part in (data, *self._index_parts(matrix))]
-        given = (X.data, X.indices, X.indptr) if matrix is X else (None, None, None)
-        self._check_structure(matrix, *parts[1:])
-        self.copied_bytes += sum(part.nbytes for part, old in zip(parts, given, strict=True) if part is not old)
+        _check_ndim(X.ndim)
+        dtype = self._usable_dtype(X.dtype)
+        matrix = X if X.format in ("csr", "csc") else _by_rows(X)
+        given = _checked_parts(matrix)
+        parts = [np.require(given[0], dtype, USABLE), *_index_parts(*given[1:])]
         cls = sp.csr_array if matrix.format == "csr" else sp.csc_array
         built = _assembled(cls, parts, matrix.shape)
-        if not matrix.has_canonical_format:
-            built = _assembled(cls, [part.copy() for part in parts], matrix.shape)
+        if not built.has_canonical_format:  # sorting and summing is done in place: never in the caller's arrays
+            shared = [np.may_share_memory(part, old) for part, old in zip(parts, given, strict=True)]
+            own = [part.copy() if theirs else part for part, theirs in zip(parts, shared, strict=True)]
+            built = _assembled(cls, own, matrix.shape)
             built.sum_duplicates()
-            self.copied_bytes += built.data.nbytes + built.indices.nbytes + built.indptr.nbytes
+        for part, old in zip((built.data, built.indices, built.indptr), given, strict=True):
+            self.copied_bytes += part.nbytes * (matrix is not X or not np.may_share_memory(part, old))
         return built
-
-    @staticmethod
-    def _index_parts(matrix: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Indices and starts of one integer width, as the core wants them."""
-        wide = matrix.indices.dtype.itemsize > 4 or matrix.indptr.dtype.itemsize > 4
-        kind = np.int64 if wide else np.int32
-        return np.asarray(matrix.indices, dtype=kind), np.asarray(matrix.indptr, dtype=kind)
-
-    @staticmethod
-    def _check_structure(matrix: Any, indices: NDArray[Any], starts: NDArray[Any]) -> None:
-        lines, length = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
-        sound = len(starts) == lines + 1 and starts[0] == 0 and starts[-1] <= len(indices) == len(matrix.data)
-        if not (sound and np.all(starts[1:] >= starts[:-1])):
-            raise ValueError("X: malformed sparse matrix (indptr); rebuild it with scipy.sparse")
-        used = indices[: starts[-1]]
-        if len(used) and (used.min() < 0 or used.max() >= length):
-            raise ValueError("X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse")
 
     @staticmethod
     def _view(X: Any) -> _core.Rows:
         if isinstance(X, np.ndarray):
             return _core.Rows.dense(X)
         by_columns = X.format == "csc"
-        used = X.indptr[-1]
-        return _core.Rows.sparse(X.data[:used], X.indices[:used], X.indptr, X.shape[0 if by_columns else 1], by_columns)
+        return _core.Rows.sparse(X.data, X.indices, X.indptr, X.shape[0 if by_columns else 1], by_columns)
 
     @property
     def _columns(self) -> _core.Rows:
@@ -172,18 +159,18 @@ class Design:
         if not self.is_dense:
             gram = self.block(features).cross_all(self._columns, _vector(v), self.threads, self.stop).T
             return gram if means is None else gram - np.outer(means[features] * v.sum(), means)
-        weighted = np.empty((self.n, len(features)))
+        weighted = np.empty((len(features), self.n))
         for rows, part in float64_blocks(self._X, features, self.stop):
-            np.multiply(part if means is None else part - means[features], v[rows, None], out=weighted[rows])
-        if means is not None:  # the weighted columns then sum to zero to the last bit that matters
-            weighted -= v[:, None] * (weighted.sum(axis=0) / v.sum())
-        if len(features) == 1:
-            return (self._by_columns or self._rows).product(weighted, True, self.threads, self.stop).T
-        if self.dtype == np.float64:
-            return cast(Array, weighted.T @ self._X)
+            np.multiply((part if means is None else part - means[features]).T, v[rows], out=weighted[:, rows])
+        total = v.sum()
+        if means is not None and total > 0:  # the weighted columns then sum to zero to the last bit that matters
+            weighted -= v * (weighted.sum(axis=1, keepdims=True) / total)
+        found = self._rows.few_products(weighted, self.threads, self.stop)
+        if found is not None:
+            return found
         out = np.zeros((len(features), self.d))
         for rows, part in float64_blocks(self._X, None, self.stop):
-            out += weighted[rows].T @ part
+            out += weighted[:, rows] @ part
         return out
 
     def columns(self, features: Indices) -> Array:
@@ -208,6 +195,49 @@ class Design:
 
 def _vector(x: Array) -> Array:
     return np.ascontiguousarray(x, dtype=np.float64)
+
+
+def _check_ndim(ndim: int) -> None:
+    if ndim != 2:
+        raise ValueError(f"X must have two dimensions, got {ndim}: reshape to (rows, columns)")
+
+
+def _by_rows(X: Any) -> Any:
+    """CSR from another SciPy format; by way of coordinates, checked before compiled code follows them."""
+    try:
+        coo = X.tocoo(copy=False)
+    except ValueError as error:
+        raise ValueError(f"X: malformed sparse matrix ({error}); rebuild it with scipy.sparse") from error
+    for places, size in zip(coo.coords, coo.shape, strict=True):
+        _check_places(places, size)
+    return coo.tocsr()
+
+
+def _checked_parts(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Values, indices and starts of CSR or CSC, without spare room; safe to follow."""
+    data, indices, starts = X.data, X.indices, X.indptr
+    for part in (indices, starts):
+        if part.dtype.kind not in "iu":
+            raise TypeError(f"X: malformed sparse matrix (indices of type {part.dtype}); rebuild it with scipy.sparse")
+    lines, length = X.shape if X.format == "csr" else X.shape[::-1]
+    sound = len(starts) == lines + 1 and starts[0] == 0 and starts[-1] <= len(indices) == len(data)
+    if not (sound and np.all(starts[1:] >= starts[:-1])):
+        raise ValueError("X: malformed sparse matrix (indptr); rebuild it with scipy.sparse")
+    used = int(starts[-1])
+    _check_places(indices[:used], length)
+    return data[:used], indices[:used], starts
+
+
+def _index_parts(indices: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both in one integer type, as the core wants them: that of the indices, the larger part, if the starts fit."""
+    narrow = np.can_cast(indices.dtype, np.int32) and starts[-1] <= np.iinfo(np.int32).max
+    kind = np.int32 if narrow else np.int64
+    return np.require(indices, kind, USABLE), np.require(starts, kind, USABLE)
+
+
+def _check_places(places: NDArray[Any], size: int) -> None:
+    if len(places) and (places.min() < 0 or places.max() >= size):
+        raise ValueError("X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse")
 
 
 def _assembled(cls: Any, parts: list[NDArray[Any]], shape: tuple[int, int]) -> Any:
