@@ -36,14 +36,15 @@ nb::ndarray<nb::numpy, double> cross_all(const Block& any, const OwnedRows& x, c
 void bind_block(nb::module_& m) {
     nb::class_<Block>(m, "Block", "A few columns of X, copied out in float64.")
         .def_prop_ro("shape", [](const Block& block) { return nb::make_tuple(block.rows(), block.columns()); })
-        .def_prop_ro("shifts",
-                     [](const Block& block) {
-                         std::vector<double> shifts(static_cast<std::size_t>(block.columns()));
-                         for (Index j = 0; j < block.columns(); ++j)
-                             shifts[static_cast<std::size_t>(j)] = block.shift(j);
-                         const std::size_t k = shifts.size();
-                         return to_numpy(std::move(shifts), {k});
-                     })
+        .def_prop_ro(
+            "shifts",
+            [](const Block& block) {
+                std::vector<double> shifts(static_cast<std::size_t>(block.columns()));
+                for (Index j = 0; j < block.columns(); ++j) shifts[static_cast<std::size_t>(j)] = block.shift(j);
+                const std::size_t k = shifts.size();
+                return to_numpy(std::move(shifts), {k});
+            },
+            nb::rv_policy::move)  // a property's own policy would claim the array for the block
         .def(
             "scores",
             [](const Block& block, const Vector& w, double b, int threads) {
