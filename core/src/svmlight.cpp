@@ -87,6 +87,14 @@ void move_tail(V& from, V& to, std::int64_t start) {
 
 }  // namespace
 
+template <class T>
+SvmlightReader<T>::SvmlightReader(SvmlightOptions options) : options_(options) {
+    least_index_ = options.base == IndexBase::One ? 1 : 0;
+    // While the base is unknown, an index equal to n_features may still be the last feature of a file from one.
+    const std::int64_t last = options.n_features - (options.base == IndexBase::Zero ? 1 : 0);
+    last_index_ = options.n_features > 0 ? std::min(last, index_limit - 1) : index_limit - 1;
+}
+
 // -- pieces: only whole tokens reach parse() ---
 
 template <class T>
@@ -228,8 +236,9 @@ const char* SvmlightReader<T>::read_query_id(const char* p, const char* end) {
 
 template <class T>
 void SvmlightReader<T>::add(std::int64_t index, double value, std::string_view token) {
-    check_index(index);
-    check_value(value, token);
+    if (index < least_index_ || index > last_index_) refuse_index(index);
+    // False for nan, too.
+    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max()))) check_large(value, token);
     if (index > narrow_limit && !block_.is_wide) {
         block_.wide.assign(block_.narrow.begin(), block_.narrow.end());
         block_.narrow = {};
@@ -243,7 +252,7 @@ void SvmlightReader<T>::add(std::int64_t index, double value, std::string_view t
     block_.values.push_back(static_cast<T>(value));
     unsorted_ = unsorted_ || index <= previous_index_;
     previous_index_ = index;
-    if (n_entries_ == 0 || index < min_index_) min_index_ = index;
+    min_index_ = std::min(min_index_, index);
     if (index > max_index_) {
         max_index_ = index;
         max_index_line_ = line_;
@@ -252,9 +261,7 @@ void SvmlightReader<T>::add(std::int64_t index, double value, std::string_view t
 }
 
 template <class T>
-void SvmlightReader<T>::check_value(double value, std::string_view token) const {
-    // One comparison for nearly all values; false for nan.
-    if (std::abs(value) <= static_cast<double>(std::numeric_limits<T>::max())) return;
+void SvmlightReader<T>::check_large(double value, std::string_view token) const {
     const char* problem = std::isfinite(value)        ? " does not fit float32: read float64"
                           : options_.refuse_nonfinite ? " is not finite"
                                                       : nullptr;
@@ -262,17 +269,12 @@ void SvmlightReader<T>::check_value(double value, std::string_view token) const 
 }
 
 template <class T>
-void SvmlightReader<T>::check_index(std::int64_t index) const {
-    if (index < 0) fail("index " + std::to_string(index) + " is negative");
-    if (index == 0 && options_.base == IndexBase::One) fail("index 0 in a file that counts from 1 (zero_based=False)");
-    // While the base is unknown, an index equal to n_features may still be the last feature of a file from
-    // one.
-    const std::int64_t last = options_.n_features - (options_.base == IndexBase::Zero ? 1 : 0);
-    if (options_.n_features > 0 && index > last) {
-        fail("index " + std::to_string(index) +
-             " is out of range for n_features=" + std::to_string(options_.n_features));
-    }
-    if (index >= index_limit) fail("index " + std::to_string(index) + " is too large");
+void SvmlightReader<T>::refuse_index(std::int64_t index) const {
+    const std::string name = "index " + std::to_string(index);
+    if (index < 0) fail(name + " is negative");
+    if (index == 0) fail(name + " in a file that counts from 1 (zero_based=False)");
+    if (options_.n_features == 0) fail(name + " is too large");
+    fail(name + " is out of range for n_features=" + std::to_string(options_.n_features));
 }
 
 template <class T>

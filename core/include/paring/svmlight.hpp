@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,7 +50,7 @@ struct SvmlightBlock {
 template <class T>
 class SvmlightReader {
   public:
-    explicit SvmlightReader(SvmlightOptions options) : options_(options) {}
+    explicit SvmlightReader(SvmlightOptions options);
 
     /// Reads the next `n` bytes. Throws SvmlightError; the reader is then closed.
     void feed(const char* data, std::size_t n);
@@ -77,8 +78,8 @@ class SvmlightReader {
     const char* complete_carry(const char* p, const char* end);
     void carry(const char* p, const char* end);
     void add(std::int64_t index, double value, std::string_view token);
-    void check_value(double value, std::string_view token) const;
-    void check_index(std::int64_t index) const;
+    void check_large(double value, std::string_view token) const;
+    [[noreturn]] void refuse_index(std::int64_t index) const;
     void end_line();
     void check_token_length(std::size_t length) const;
     void check_line_length(std::int64_t offset) const;
@@ -91,7 +92,9 @@ class SvmlightReader {
     bool in_row_ = false, has_query_id_ = false, unsorted_ = false, closed_ = false;
     int first_index_ = 0;
     std::int64_t line_ = 1, line_offset_ = 0, offset_ = 0;  // bytes before this line, bytes read
-    std::int64_t previous_index_ = -1, min_index_ = 0, max_index_ = -1, max_index_line_ = 0;
+    std::int64_t previous_index_ = -1, min_index_ = std::numeric_limits<std::int64_t>::max(), max_index_ = -1,
+                 max_index_line_ = 0;
+    std::int64_t least_index_ = 0, last_index_ = 0;  // what the options allow
     std::int64_t n_rows_ = 0, n_entries_ = 0;
 };
 
