@@ -37,6 +37,8 @@ class Problem:
     Cost: one pass over X (it also finds NaN and infinity).
     """
 
+    rounding = 1e-12  # of F, relative: what a comparison of two objectives must allow for
+
     def __init__(
         self,
         X: Any,
