@@ -3,8 +3,8 @@
     min F(w, b)   subject to   |w|_0 <= k   (groups, always, never, bounds)
 
 Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, then a tenth more each time, ending at k); in
-each stage enter the features of largest gain, minimise, and exchange members for outsiders while F falls. Every stage
-ends swap-optimal, so every model on the path is what asking for its size alone gives.
+each stage enter the features of largest gain, minimise, and exchange members for outsiders while F falls; small sizes
+are also reached from above (one more, exchange, one less, exchange). Every stage ends swap-optimal, so every model on the path is what asking for its size alone gives.
 
 Squared loss of single features without bounds works on a tableau (``tableau.py``): every exchange is judged exactly.
 Otherwise on the quadratic model at the minimiser, whose best exchanges are refitted before they are refused
@@ -27,6 +27,7 @@ from paring.solvers.tableau import Tableau
 
 ONE_BY_ONE = 10  # sizes up to here are all visited
 GROWTH = 1.1
+SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
 
 
@@ -82,6 +83,8 @@ class Pursuit:
         size, engine = state.sizes[0], state.engine
         engine.grow(size)
         engine.polish()
+        if size <= SECOND_LOOK:
+            second_look(engine, size)
         state.sizes = state.sizes[1:]
         state.model, state.objective = engine.model(), engine.objective
         state.path[size] = PathPoint(size, state.model, state.objective)
@@ -101,6 +104,18 @@ class Pursuit:
         return Certificate("swap_optimal", state.residual, statement)
 
 
+def second_look(engine: Any, size: int) -> None:
+    """Arrive from above as well: one more, exchange, give one up, exchange; stay where F is lower."""
+    saved, objective = engine.saved(), engine.objective
+    engine.grow(size + 1)
+    if engine.size > size:
+        engine.polish()
+        engine.shrink(size)
+        engine.polish()
+    if not engine.objective < objective - engine.tolerance:
+        engine.restore(saved)
+
+
 def make_engine(problem: Any) -> Any:
     """Tableau where every exchange can be judged exactly within memory; else the quadratic model at the minimiser."""
     constraint = problem.constraint
@@ -118,4 +133,3 @@ def refuse(problem: Any) -> None:
         raise ValueError(f"pursuit: {problem.loss} has no slope everywhere; use 'squared_hinge' or 'smoothed_hinge'")
     if np.isfinite(problem.constraint.radius):
         raise ValueError("pursuit: L2Ball is not handled; use solver='iht', or ridge instead of the ball")
-

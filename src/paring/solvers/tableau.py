@@ -71,7 +71,8 @@ class Tableau:
         self.means = problem.means if problem.fit_intercept else None
         self.gram = GramRows(problem)
         self.features = np.empty(0, np.int64)
-        self.t, self.q, self.w = np.empty((0, d)), np.empty((0, 0)), np.empty(0)
+        self._room = self.t = np.empty((0, d))
+        self.q, self.w = np.empty((0, 0)), np.empty(0)
         self.g = -problem.products.copy()
         self.diagonal = problem.variances + problem.ridge
         self.floor = COLLINEAR * self.diagonal + np.finfo(float).tiny
@@ -185,7 +186,7 @@ class Tableau:
     def _grow(self, count: int) -> None:
         """Room for more rows; memory doubles, so that growing costs no more than the updates."""
         k = self.size
-        if k + count > len(self._t_room()):
+        if k + count > len(self._room):
             room = np.empty((max(2 * k, k + count, 8), self.problem.d))
             room[:k] = self.t
             self._room = room
@@ -193,11 +194,6 @@ class Tableau:
         q = np.empty((k + count, k + count))
         q[:k, :k] = self.q
         self.q = q
-
-    def _t_room(self) -> Array:
-        if not hasattr(self, "_room"):
-            self._room = self.t
-        return self._room
 
     def _drop(self, positions: Indices) -> None:
         """Take rows out: the last rows move into the holes."""
@@ -269,7 +265,7 @@ class Tableau:
             change, leave, enter = self.exchanges(4 * batch)
             if len(change) == 0:
                 return
-            chosen = _disjoint(leave, enter, batch)
+            chosen = disjoint(leave, enter, batch)
             self._exchange(leave[chosen], enter[chosen], float(change[0]))
 
     def _exchange(self, leave: Indices, enter: Indices, best: float) -> None:
@@ -291,6 +287,15 @@ class Tableau:
         except np.linalg.LinAlgError:
             return np.inf
         return 0.5 * float(w @ pivot @ w - slope @ step)
+
+    def saved(self) -> tuple[Any, ...]:
+        """The state, to come back to."""
+        parts = (self.features, self.t, self.q, self.w, self.g, self.s, self.open)
+        return tuple(part.copy() for part in parts), self.objective
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        (self.features, self.t, self.q, self.w, self.g, self.s, self.open), self.objective = saved
+        self._room = self.t
 
     # -- the answer ---------------------------------------------------------------------------------------------
 
@@ -328,7 +333,7 @@ def _independent(gram: Array, floor: Array) -> NDArray[np.bool_]:
     return keep
 
 
-def _disjoint(leave: Indices, enter: Indices, most: int) -> Indices:
+def disjoint(leave: Indices, enter: Indices, most: int) -> Indices:
     """Positions of the first exchanges, best first, that share no feature."""
     seen: set[tuple[str, int]] = set()
     chosen = []

@@ -1,0 +1,264 @@
+"""Pursuit's working support for every smooth loss: minimise on it, score outsiders, judge exchanges by a quadratic model.
+
+At the minimiser on S, with c_i = v_i loss''_i / n, columns centred by c where there is an intercept:
+
+    unit u enters:  gain = sum_{j in u} g_j^2 / (2 h_j),  h_j = sum_i c_i x_ij^2 + ridge   (clipped to the bounds)
+    unit u leaves:  cost = w_u' (Q_uu)^-1 w_u / 2,        Q the inverse Hessian on S, with the row of b
+    j out, i in:    the tableau's formula on the candidates of largest gain (single features without bounds)
+
+Each is what F would change by if F were its quadratic model; a move is made only where F, minimised again, has fallen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paring import _core
+from paring.constraints import largest
+from paring.result import Model
+from paring.solvers.restricted import Restricted, minimise_on
+from paring.solvers.tableau import COLLINEAR, disjoint
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SWAP_TOLERANCE = 1e-7  # of F at the null model: an exchange that gains less is no gain
+WORKING = 1e-9  # Newton's tolerance between exchanges, relative to F at the null model
+TRIALS = 50  # best modelled exchanges that are refitted before a support is called swap-optimal
+BATCH = 0.25  # of the support: how many exchanges may be made at once
+
+
+class Support:
+    """The state of one pursuit: units in the support and the minimiser on their features."""
+
+    swap_optimal = "model"
+
+    def __init__(self, problem: Any) -> None:
+        self.problem, self.design, self.constraint = problem, problem.design, problem.constraint
+        self.tolerance = SWAP_TOLERANCE * problem.scale
+        self.dense = problem.zeros()
+        self.units = np.empty(0, np.int64)
+        self.singles = self.constraint.unit_of is None and problem.outputs == 1
+        self.modelled = self.singles and self.constraint.lower is None
+        self._refit(self.units)
+
+    @property
+    def size(self) -> int:
+        return len(self.units)
+
+    @property
+    def objective(self) -> float:
+        return self.at.objective
+
+    # -- minimising ---------------------------------------------------------------------------------------------
+
+    def _minimised(self, units: Indices, dense: Array, b: Any, tolerance: float = WORKING) -> Restricted:
+        features = self.constraint.features(units)
+        return minimise_on(
+            self.problem, features, dense[features], b, tolerance=tolerance, inverse=self.problem.outputs == 1
+        )
+
+    def _refit(self, units: Indices) -> None:
+        b = self.at.b if hasattr(self, "at") else self.problem.null[0]
+        self._accept(units, self._minimised(units, self.dense, b))
+
+    def _accept(self, units: Indices, at: Restricted) -> None:
+        self.units, self.at = np.sort(units), at
+        self.dense[...] = 0.0
+        self.dense[at.features] = at.w
+
+    def _try(self, units: Indices) -> bool:
+        """Minimise on other units; keep them if F has fallen."""
+        at = self._minimised(units, self.dense, self.at.b)
+        if not at.objective < self.objective - self.tolerance:
+            return False
+        self._accept(units, at)
+        return True
+
+    # -- scores -------------------------------------------------------------------------------------------------
+
+    def _derivatives(self) -> tuple[Array, Array]:
+        """g and h of every feature (and output) at the minimiser. Cost: one pass an output."""
+        problem, z = self.problem, self.at.z
+        if problem.outputs == 1:
+            self.curvature = problem.loss.core.curvature(z, problem.y) * (problem.v / problem.n)
+            return self._of_columns(problem.residuals(z), self.curvature)
+        r, core = problem.residuals(z), problem.loss.core
+        shares = core.slope(z, problem.y)
+        shares[np.arange(problem.n), problem.y.astype(np.int64)] += 1.0
+        weights = shares * (problem.v / problem.n)[:, None]  # diag(p) majorises diag(p) - p p'
+        pairs = [self._of_columns(r[:, c].copy(), weights[:, c].copy()) for c in range(problem.outputs)]
+        return np.column_stack([g for g, _ in pairs]), np.column_stack([h for _, h in pairs])
+
+    def _of_columns(self, r: Array, c: Array) -> tuple[Array, Array]:
+        g, first, second = self.design.moments(r, c)
+        total = float(c.sum())
+        centred = second - first**2 / total if self.problem.fit_intercept and total > 0 else second
+        rounding = COLLINEAR * second
+        return g, np.where(centred > rounding, centred, 0.0) + self.problem.ridge
+
+    def _gains(self) -> Array:
+        """What each unit would lower the model of F by if it entered; -1 where it may not."""
+        g, h = self._derivatives()
+        moves = h > 0
+        step = self.constraint.clip(np.where(moves, -g / np.where(moves, h, 1.0), 0.0))
+        per_feature = -(g * step + 0.5 * h * step**2)
+        self.g, self.h = g, h
+        gains = self.constraint.unit_sums(per_feature if g.ndim == 1 else per_feature.sum(axis=1))
+        gains[self.constraint.never] = -1.0
+        gains[self.units] = -1.0
+        return gains
+
+    def _costs(self) -> Array:
+        """What each member would raise the model of F by if it left; infinity for the always-units."""
+        at, k = self.at, len(self.at.features)
+        if at.inverse is None:
+            h = self._derivatives()[1][at.features]
+            own = 0.5 * (h * at.w**2).sum(axis=tuple(range(1, at.w.ndim)))
+        elif self.constraint.unit_of is None:
+            own = at.w**2 / (2 * at.inverse.diagonal()[:k])
+        else:
+            own = np.zeros(k)
+            for unit in self.units:
+                where = np.searchsorted(at.features, self.constraint.members[unit])
+                w = at.w[where]
+                own[where[0]] = 0.5 * float(w @ np.linalg.solve(at.inverse[np.ix_(where, where)], w))
+        labels = at.features if self.constraint.unit_of is None else self.constraint.unit_of[at.features]
+        costs = np.bincount(np.searchsorted(self.units, labels), weights=own, minlength=self.size)
+        costs[self.constraint.always[self.units]] = np.inf
+        return costs
+
+    # -- moves --------------------------------------------------------------------------------------------------
+
+    def enter(self, units: Indices) -> None:
+        self._refit(np.union1d(self.units, units))
+
+    def grow(self, size: int) -> None:
+        """Enter the units of largest gain until the support has ``size``."""
+        wanted = size - self.size
+        if wanted <= 0:
+            return
+        gains = self._gains()
+        best = largest(gains, min(wanted, int((gains >= 0).sum())))
+        self.enter(best)
+
+    def shrink(self, size: int) -> None:
+        """Remove the cheapest members, a tenth at a time."""
+        while self.size > size:
+            some = min(self.size - size, max(1, self.size // 10))
+            self._refit(np.delete(self.units, np.argsort(self._costs(), kind="stable")[:some]))
+
+    def polish(self) -> None:
+        """Exchange until the best modelled exchanges, refitted, lower F no more; then minimise to the last digit."""
+        while 0 < self.size < self.constraint.units:
+            self.design.stop.check()
+            leave, enter, sure = self._ranked()
+            if not (self._exchange(leave[:sure], enter[:sure]) or self._trials(leave, enter)):
+                break
+        self._accept(self.units, self._minimised(self.units, self.dense, self.at.b, 1e-13))
+
+    def _ranked(self) -> tuple[Indices, Indices, int]:
+        """Exchanges by the model, best first: positions that leave, units that enter; how many the model says gain."""
+        gains, costs = self._gains(), self._costs()
+        return self._modelled(gains) if self.modelled else self._additive(gains, costs)
+
+    def _additive(self, gains: Array, costs: Array) -> tuple[Indices, Indices, int]:
+        """Cheapest out, best in: as if the two did not touch."""
+        few = max(TRIALS, self.size)
+        out = largest(-costs, min(few, int(np.isfinite(costs).sum())))
+        into = largest(gains, min(few, int((gains >= 0).sum())))
+        change = costs[out][:, None] - gains[into]
+        order = np.argsort(change, axis=None, kind="stable")[: 4 * few]
+        leave, enter = np.unravel_index(order, change.shape)
+        return out[leave], into[enter], int((change.ravel()[order] < -self.tolerance).sum())
+
+    def _modelled(self, gains: Array) -> tuple[Indices, Indices, int]:
+        """The tableau's formula on the candidates of largest gain."""
+        at, k = self.at, self.size
+        candidates = largest(gains, min(4 * k + 100, int((gains >= 0).sum())))
+        if len(candidates) == 0:
+            return np.empty(0, np.int64), np.empty(0, np.int64), 0
+        centre = self.problem.v if self.problem.fit_intercept else None
+        self.candidates = candidates
+        self.candidate_block = self.design.block(candidates, centre, by_rows=False)
+        c, threads = self.curvature, self.design.threads
+        cross = at.block.cross(self.candidate_block, c, threads)
+        total = float(c.sum())
+        if self.problem.fit_intercept and total > 0:
+            cross -= np.outer(self.candidate_block.adjoint(c), at.block.adjoint(c) / total)
+        q = np.ascontiguousarray(at.inverse[:k, :k])
+        t = cross @ q
+        h = self.h[candidates]
+        schur = np.maximum(h - np.einsum("ij,ij->i", cross, t), 0.0)
+        fixed = self.constraint.always[self.units].view(np.uint8) if self.constraint.always.any() else None
+        few = max(TRIALS, 4 * int(BATCH * k))
+        change, leave, enter = _core.best_exchanges(
+            np.ascontiguousarray(t.T),
+            q.diagonal().copy(),
+            at.w,
+            self.g[candidates],
+            schur,
+            np.maximum(COLLINEAR * h, np.finfo(float).tiny),
+            fixed,
+            count=few,
+            below=np.inf,
+            threads=threads,
+        )
+        sure = int(np.searchsorted(change, -self.tolerance))
+        return np.asarray(leave, np.int64), candidates[np.asarray(enter, np.int64)], sure
+
+    def _exchange(self, leave: Indices, enter: Indices) -> bool:
+        """Make the disjoint ones among these at once, or the better half of them, and so on."""
+        chosen = disjoint(leave, enter, max(1, int(BATCH * self.size)))
+        while len(chosen):
+            if self._try(np.concatenate([np.delete(self.units, leave[chosen]), enter[chosen]])):
+                return True
+            chosen = chosen[: len(chosen) // 2]
+        return False
+
+    def _trials(self, leave: Indices, enter: Indices) -> bool:
+        """Refit the best modelled exchanges one by one; make the first that lowers F."""
+        leave, enter = leave[:TRIALS], enter[:TRIALS]
+        if not self.modelled:
+            pairs = zip(leave, enter, strict=True)
+            return any(self._try(np.append(np.delete(self.units, out), into)) for out, into in pairs)
+        if len(leave) == 0:
+            return False
+        at = self.at
+        found, w, w_enter, b = _core.try_exchanges(
+            self.problem.target,
+            at.block,
+            self.candidate_block,
+            at.w,
+            float(at.b),
+            at.z,
+            at.inverse,
+            leave,
+            np.searchsorted(self.candidates, enter),
+            self.objective - self.tolerance,
+            threads=self.design.threads,
+            stop=self.design.stop,
+        )
+        if found < 0:
+            return False
+        start = self.dense.copy()
+        start[at.features], start[enter[found]] = w, w_enter
+        units = np.append(np.delete(self.units, leave[found]), enter[found])
+        reached = self._minimised(np.sort(units), start, b)
+        if not reached.objective < self.objective - 0.5 * self.tolerance:
+            return False
+        self._accept(units, reached)
+        return True
+
+    def saved(self) -> tuple[Indices, Restricted]:
+        """The state, to come back to."""
+        return self.units, self.at
+
+    def restore(self, saved: tuple[Indices, Restricted]) -> None:
+        self._accept(*saved)
+
+    def model(self) -> Model:
+        return self.at.model
