@@ -196,7 +196,8 @@ def _plans(fit: _Support, leave: Indices, room: bool) -> list[Any]:
 def refit_change(problem: Any, model: Model) -> float:
     """The change of F by the best exchange of one unit, each refitted with SciPy's L-BFGS-B.
 
-    A check for small problems: smooth losses, groups, bounds. Ball: ValueError. Cost: a fit for every pair of a unit inside and one outside.
+    A check for small problems: smooth losses, groups, bounds. Ball: ValueError.
+    Cost: a fit for every pair of a unit inside and one outside.
     """
     feasible = problem.constraint
     if not problem.loss.smooth or np.isfinite(feasible.radius):

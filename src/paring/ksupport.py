@@ -27,8 +27,9 @@ from paring.result import Model
 Array = NDArray[np.float64]
 
 MOST_ROUNDS = 3000
-WINDOW = 100  # rounds in which the bound must have risen
-RISE = 1e-3  # by this share of the gap that is left
+NEAR = 1e-4  # the share of the gap that is not worth gaining any more
+RISE = 1e-3  # a rise by this share of what can be gained counts as one
+PATIENCE = 300  # rounds without such a rise
 CLOSED = 1e-9  # a gap relative to F at the null model that counts as closed
 STEEPEST = 1e200  # a curvature at which the search for a step gives up
 HINGE_WIDTHS = (1.0, 0.2, 0.04, 0.008, 0.0016)
@@ -93,31 +94,28 @@ def prox(feasible: Any, u: Array, t: float) -> tuple[Array, float]:
 
 
 def ascend(problem: Any, model: Model, objective: float) -> float:
-    """The best bound found from the model's weights on; at least the plain one there. -infinity: none was
-    reached.
+    """The best bound found, going out from the model's weights; the plain one there at least. -infinity: none.
 
-    Stops when the gap is closed, the bound no longer rises, or ``problem.design.stop`` asks for it. Cost: two
-    passes a round.
+    Stops when the gap is closed, the bound has come near the minimum or no longer rises, or
+    ``problem.design.stop`` asks for it. Cost: two passes a round.
     """
     w = model.dense(problem.d)
     best = -np.inf
     try:
         for smooth in _smooth(problem):
-            walk = Walk.start(smooth, w)
-            marked = best
-            for round_ in range(1, MOST_ROUNDS + 1):
-                a, z = slopes_at(smooth, walk.z_out)
+            walk, reach, risen = Walk.start(smooth, w), np.inf, 0
+            for round_ in range(MOST_ROUNDS):
+                a, z = slopes_at(smooth, walk.z_out + walk.b)
                 point = dual_point(problem, a)
-                best = max(best, point.bound())
-                if objective - best <= CLOSED * problem.scale:
-                    return best
-                upper = walk.step(smooth, a, z, -point.c)
-                if upper - best <= CLOSED * problem.scale:
+                bound = point.bound()
+                if bound > best + RISE * (reach - best):
+                    risen = round_
+                best = max(best, bound)
+                gap = objective - best
+                reach = min(reach, walk.step(smooth, a, z, -point.c))
+                done = reach - best <= max(NEAR * gap, CLOSED * problem.scale)
+                if done or gap <= CLOSED * problem.scale or round_ - risen >= PATIENCE:
                     break
-                if round_ % WINDOW == 0:
-                    if best - marked <= RISE * (objective - best):
-                        break
-                    marked = best
             w = walk.w
     except _core.Stopped:
         pass
@@ -137,13 +135,17 @@ def _smooth(problem: Any) -> Iterator[Any]:
 
 @dataclass
 class Walk:
-    """Accelerated proximal gradient: the iterate w, the point ``out`` extrapolated from it, scores without b."""
+    """Accelerated proximal gradient: the iterate w, the point ``out`` extrapolated from it, scores without b.
+
+    b is where the search for the intercept starts.
+    """
 
     w: Array
     z: Array
     out: Array
     z_out: Array
     curvature: float
+    b: Any = 0.0
     momentum: float = 1.0
 
     @classmethod
@@ -155,7 +157,7 @@ class Walk:
 
     def step(self, problem: Any, a: Array, z_out: Array, gradient: Array) -> float:
         """One round from ``out``, slopes a, scores z_out with b. Returns a bound on what can be reached."""
-        ridge, previous = problem.ridge, self.z_out
+        ridge, self.b = problem.ridge, z_out[0] - self.z_out[0]
         while True:
             w, norm = prox(problem.constraint, self.out - gradient / self.curvature, ridge / self.curvature)
             z, moved = _scores(problem, w), w - self.out
@@ -170,7 +172,7 @@ class Walk:
         self.out, self.z_out = w + beta * (w - self.w), z + beta * (z - self.z)
         self.w, self.z, self.momentum = w, z, momentum
         self.curvature *= 0.97
-        return float(problem.value_at(z + (z_out - previous), np.zeros(0)) + 0.5 * ridge * norm)
+        return float(problem.value_at(z + self.b, np.zeros(0)) + 0.5 * ridge * norm)
 
 
 def _scores(problem: Any, w: Array) -> Array:
