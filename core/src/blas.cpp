@@ -58,7 +58,9 @@ bool cholesky(double* h, Index k) {
     char uplo = 'L';
     int kk = static_cast<int>(k), info = 0;
     installed.dpotrf(&uplo, &kk, h, &kk, &info);
-    return info == 0 && std::isfinite(h[k * k - 1]);
+    bool finite = info == 0;  // not every library looks for NaN, and an infinite pivot passes all of them
+    for (Index j = 0; j < k; ++j) finite = finite && std::isfinite(h[j * k + j]);
+    return finite;
 }
 
 void cholesky_solve(const double* factor, Index k, double* x) {

@@ -77,6 +77,7 @@ void scan(const ExchangeModel& model, Index begin, Index end, std::vector<double
 std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below, const Context& context) {
     constexpr Index tile = 2048;  // outsiders at a time: their vectors stay in the first-level cache
     constexpr double operations = 4;
+    if (count < 1) return {};
     const Index tiles = (model.m + tile - 1) / tile;
     const double cost = operations * static_cast<double>(model.k * tile);
     const int workers = workers_for(static_cast<double>(tiles) * cost, context);

@@ -42,16 +42,21 @@ void run_workers(int workers, double multiply_adds, const Context& context,
     };
     std::vector<std::thread> threads;
     threads.reserve(static_cast<std::size_t>(workers));
-    for (int worker = 0; worker < workers; ++worker) {
-        threads.emplace_back([&, worker] {
-            try {
-                work(worker, stop);
-            } catch (...) {
-                fail(std::current_exception());
-            }
-            const std::lock_guard lock(mutex);
-            if (--running == 0) ended.notify_one();
-        });
+    const auto share = [&](int worker) {
+        try {
+            work(worker, stop);
+        } catch (...) {
+            fail(std::current_exception());
+        }
+        const std::lock_guard lock(mutex);
+        if (--running == 0) ended.notify_one();
+    };
+    try {
+        for (int worker = 0; worker < workers; ++worker) threads.emplace_back(share, worker);
+    } catch (...) {  // the system has no more threads: end those that run
+        fail(std::current_exception());
+        const std::lock_guard lock(mutex);
+        running -= workers - static_cast<int>(threads.size());
     }
     while (true) {
         {
