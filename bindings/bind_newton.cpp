@@ -1,5 +1,5 @@
 #include "bindings.hpp"
-#include "paring/exchanges.hpp"
+#include "paring/exchange_trial.hpp"
 #include "paring/newton.hpp"
 
 namespace paring {
@@ -39,39 +39,38 @@ nb::tuple minimise(const OwnedTarget& own, const Block& block, const Vector& w, 
         nb::make_tuple(report.objective, report.decrement, report.rounds, report.factorizations, report.converged));
 }
 
-// Tries the exchanges in order; returns (index of the first to reach `goal`, or -1; w, w_enter, b).
-nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Block& candidates, const Vector& w,
-                        double b, const Vector& z, const Matrix& inverse, const Indices& leave, const Indices& enter,
-                        double goal, int threads, const StopToken* stop) {
-    const auto k = static_cast<std::size_t>(support.columns());
-    require(w.shape(0) == k && z.shape(0) == static_cast<std::size_t>(own.target.n),
-            "weights, block and target differ");
-    require(inverse.shape(0) == k + (own.target.intercept ? 1 : 0), "the inverse has another size");
-    const Point point{copied(w), b, copied(z)};
-    const std::vector<double> matrix(inverse.data(), inverse.data() + inverse.size());
-    const Context context = context_of(threads, stop);
-    Index found = -1;
-    nb::object weights = nb::none();
-    double w_enter = 0, intercept = b;
-    std::vector<double> reached;
+// Tries exchanges (rows: change, leave, enter) in order; (position of the first below `goal` or -1, w, w_enter, b), all
+// in the shifted columns of the blocks.
+nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Block& candidates, const Vector& w, double b,
+                        const Vector& z, double objective, const Matrix& inverse, const Matrix& t, const Vector& schur,
+                        const Vector& g, const Vector& means, const Vector& others, const Matrix& exchanges, double goal,
+                        int threads, const StopToken* stop) {
+    const auto k = static_cast<std::size_t>(support.columns()), m = static_cast<std::size_t>(candidates.columns());
+    require(w.shape(0) == k && z.shape(0) == static_cast<std::size_t>(own.target.n) && means.shape(0) == k,
+            "weights, block and target differ in size");
+    require(inverse.shape(0) == k + (own.target.intercept ? 1 : 0) && inverse.shape(1) == inverse.shape(0) &&
+                t.shape(0) == m && t.shape(1) == k && schur.shape(0) == m && g.shape(0) == m && others.shape(0) == m &&
+                exchanges.shape(1) == 3,
+            "the model's parts differ in size");
+    const TrialModel model{w.data(), z.data(), b,           objective,     inverse.data(), t.data(),
+                           schur.data(), g.data(), means.data(), others.data()};
+    std::vector<Ranked> ranked;
+    for (std::size_t e = 0; e < exchanges.shape(0); ++e) {
+        const double* row = exchanges.data() + 3 * e;
+        ranked.push_back({row[0], static_cast<Index>(row[1]), static_cast<Index>(row[2])});
+        require(row[1] >= 0 && row[1] < static_cast<double>(k) && row[2] >= 0 && row[2] < static_cast<double>(m),
+                "no such column");
+    }
+    TrialResult result;
     {
         const nb::gil_scoped_release free;
-        ExchangeTrial trial(own.target, support, candidates, point, matrix, context);
-        for (std::size_t e = 0; e < leave.shape(0) && found < 0; ++e) {
-            context.check();
-            if (trial({leave.data()[e], enter.data()[e]}, goal) < goal) {
-                found = static_cast<Index>(e);
-                reached = trial.w;
-                w_enter = trial.w_enter;
-                intercept = trial.b;
-            }
-        }
+        result = first_success(own.target, support, candidates, model, ranked, goal, context_of(threads, stop));
     }
-    const std::size_t size = reached.size();
-    return nb::make_tuple(found, to_numpy(std::move(reached), {size}), w_enter, intercept);
+    const std::size_t size = result.w.size();
+    return nb::make_tuple(result.found, to_numpy(std::move(result.w), {size}), result.w_enter, result.b);
 }
 
-nb::tuple ranked_exchanges(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& t, const Vector& q,
+nb::ndarray<nb::numpy, double> ranked_exchanges(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& t, const Vector& q,
                            const Vector& w, const Vector& g, const Vector& s, const Vector& floor,
                            const std::optional<Bytes>& fixed, Index count, double below, int threads) {
     const auto k = static_cast<Index>(t.shape(0)), m = static_cast<Index>(t.shape(1));
@@ -87,13 +86,10 @@ nb::tuple ranked_exchanges(const nb::ndarray<const double, nb::ndim<2>, nb::devi
         const nb::gil_scoped_release free;
         ranked = best_exchanges(model, count, below, context_of(threads, nullptr));
     }
-    nb::list changes, leaves, enters;
-    for (const Ranked& r : ranked) {
-        changes.append(r.change);
-        leaves.append(r.leave);
-        enters.append(r.enter);
-    }
-    return nb::make_tuple(changes, leaves, enters);
+    std::vector<double> rows;
+    for (const Ranked& r : ranked)
+        rows.insert(rows.end(), {r.change, static_cast<double>(r.leave), static_cast<double>(r.enter)});
+    return to_numpy(std::move(rows), {ranked.size(), 3});
 }
 
 }  // namespace
@@ -115,9 +111,10 @@ void bind_newton(nb::module_& m) {
           nb::arg("max_rounds") = 100, nb::arg("want_inverse") = false, nb::arg("threads") = 1,
           nb::arg("stop").none() = nb::none());
     m.def("try_exchanges", &try_exchanges, nb::arg("target"), nb::arg("support"), nb::arg("candidates"),
-          nb::arg("w").noconvert(), nb::arg("b"), nb::arg("z").noconvert(), nb::arg("inverse").noconvert(),
-          nb::arg("leave").noconvert(), nb::arg("enter").noconvert(), nb::arg("goal"), nb::arg("threads") = 1,
-          nb::arg("stop").none() = nb::none());
+          nb::arg("w").noconvert(), nb::arg("b"), nb::arg("z").noconvert(), nb::arg("objective"),
+          nb::arg("inverse").noconvert(), nb::arg("t").noconvert(), nb::arg("schur").noconvert(),
+          nb::arg("g").noconvert(), nb::arg("means").noconvert(), nb::arg("others").noconvert(),
+          nb::arg("exchanges").noconvert(), nb::arg("goal"), nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
     m.def("best_exchanges", &ranked_exchanges, nb::arg("t").noconvert(), nb::arg("q").noconvert(),
           nb::arg("w").noconvert(), nb::arg("g").noconvert(), nb::arg("s").noconvert(), nb::arg("floor").noconvert(),
           nb::arg("fixed").none() = nb::none(), nb::arg("count") = 1, nb::arg("below") = 0.0, nb::arg("threads") = 1);

@@ -1,54 +1,72 @@
+#include "paring/exchange_trial.hpp"
+
+#include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "paring/kernels.hpp"
-#include "paring/newton.hpp"
 
 namespace paring {
 
 namespace {
 
-constexpr int most_steps = 6;
-constexpr double hopeless = 3.0;     // F - goal above so many remaining decrements: it will not get there
+constexpr int most_steps = 5;
+constexpr double model_error = 2.0;  // F further above the goal than this many times |F - model| will not reach it
+constexpr double hopeless = 3.0;     // nor will F as far above it as this many of its last gains
 constexpr double collinear = 1e-10;  // Schur complement relative to the candidate's own curvature
 
 }  // namespace
 
-ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const Block& candidates, const Point& point,
-                             const std::vector<double>& inverse, const Context& context)
+ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const Block& candidates,
+                             const TrialModel& model, const Context& context)
     : target_(target),
       support_(support),
       candidates_(candidates),
-      point_(point),
-      inverse_(inverse),
+      model_(model),
       context_(context),
       k_(support.columns()),
       size_(k_ + (target.intercept ? 1 : 0)),
-      curvature_(static_cast<std::size_t>(target.n)),
-      slope_(curvature_.size()),
-      z_(curvature_.size()),
+      slope_(static_cast<std::size_t>(target.n)),
+      z_(slope_.size()),
       h_(static_cast<std::size_t>(size_)),
       t_(h_.size()),
       gradient_(h_.size()),
-      direction_(h_.size()) {
-    target.loss->evaluate(point.z.data(), target.y, target.n, nullptr, nullptr, curvature_.data());
-    for (std::size_t i = 0; i < curvature_.size(); ++i) curvature_[i] *= target.v[i] / static_cast<double>(target.n);
+      direction_(h_.size()) {}
+
+double ExchangeTrial::to_model_point(const Ranked& exchange) {
+    const Index j = exchange.leave, i = exchange.enter;
+    const double* t = model_.t + i * k_;
+    const double* q = model_.inverse + j * size_;
+    const double slope = model_.g[i] - model_.w[j] * t[j] / q[j];
+    w_enter = -slope / (model_.schur[i] + t[j] * t[j] / q[j]);
+    w.assign(model_.w, model_.w + k_);
+    axpy(-w_enter, t, w.data(), k_);
+    axpy(-(model_.w[j] - w_enter * t[j]) / q[j], q, w.data(), k_);
+    w[static_cast<std::size_t>(j)] = 0;
+    b = model_.b;
+    if (target_.intercept) {
+        b -= w_enter * model_.others[i] + dot(w.data(), model_.means, k_) - dot(model_.w, model_.means, k_);
+    }
+    support_.scores(w.data(), b, z_.data(), context_);
+    candidates_.add_column(i, w_enter, z_.data());
+    return objective();
 }
 
-bool ExchangeTrial::prepare(const Exchange& exchange) {
+bool ExchangeTrial::prepare(const Ranked& exchange) {
     // slope_ is free here: it holds c o x_i, dense, so that every product with it is one pass of the support.
-    std::fill(slope_.begin(), slope_.end(), 0.0);
-    candidates_.add_column(exchange.enter, 1.0, slope_.data());
+    std::vector<double> column(slope_.size());
+    candidates_.add_column(exchange.enter, 1.0, column.data());
+    target_.loss->evaluate(model_.z, target_.y, target_.n, nullptr, nullptr, slope_.data());
     double diagonal = target_.ridge, first = 0;
     for (std::size_t i = 0; i < slope_.size(); ++i) {
-        const double x = slope_[i];
-        slope_[i] = curvature_[i] * x;
+        slope_[i] *= target_.v[i] / static_cast<double>(target_.n) * column[i];
         first += slope_[i];
-        diagonal += slope_[i] * x;
+        diagonal += slope_[i] * column[i];
     }
     support_.gradient(slope_.data(), h_.data(), context_);
     if (target_.intercept) h_.back() = first;
     // A^- h, A^- = A - A_j A_j' / A_jj: row j of the result is zero.
-    const double* a = inverse_.data();
+    const double* a = model_.inverse;
     const auto leave = static_cast<std::size_t>(exchange.leave);
     for (Index p = 0; p < size_; ++p) t_[static_cast<std::size_t>(p)] = dot(a + p * size_, h_.data(), size_);
     const double* a_leave = a + exchange.leave * size_;
@@ -65,7 +83,7 @@ double ExchangeTrial::objective() {
     return loss + 0.5 * target_.ridge * (dot(w.data(), w.data(), k_) + w_enter * w_enter);
 }
 
-double ExchangeTrial::step(const Exchange& exchange) {
+void ExchangeTrial::step(const Ranked& exchange) {
     target_.loss->evaluate(z_.data(), target_.y, target_.n, nullptr, slope_.data(), nullptr);
     double sum = 0;
     for (std::size_t i = 0; i < slope_.size(); ++i) sum += slope_[i] *= target_.v[i] / static_cast<double>(target_.n);
@@ -75,7 +93,7 @@ double ExchangeTrial::step(const Exchange& exchange) {
     const double entering = candidates_.dot_column(exchange.enter, slope_.data()) + target_.ridge * w_enter;
     const auto leave = static_cast<std::size_t>(exchange.leave);
     gradient_[leave] = 0;
-    const double* a = inverse_.data();
+    const double* a = model_.inverse;
     for (Index p = 0; p < size_; ++p)
         direction_[static_cast<std::size_t>(p)] = -dot(a + p * size_, gradient_.data(), size_);
     const double* a_leave = a + exchange.leave * size_;
@@ -88,30 +106,45 @@ double ExchangeTrial::step(const Exchange& exchange) {
     if (target_.intercept) b += direction_.back();
     support_.scores(w.data(), b, z_.data(), context_);
     candidates_.add_column(exchange.enter, w_enter, z_.data());
-    return -0.5 * (dot(gradient_.data(), direction_.data(), size_) + entering * e);
 }
 
-double ExchangeTrial::operator()(const Exchange& exchange, double goal) {
-    if (!prepare(exchange)) return infinity;
-    w = point_.w;
-    w[static_cast<std::size_t>(exchange.leave)] = 0;
-    w_enter = 0;
-    b = point_.b;
-    for (Index j = 0; j < k_ && target_.intercept; ++j) b += support_.shift(j) * point_.w[static_cast<std::size_t>(j)];
-    support_.scores(w.data(), b, z_.data(), context_);
-    double value = infinity;
+double ExchangeTrial::operator()(const Ranked& exchange, double goal) {
+    double value = to_model_point(exchange);
+    const double error = std::abs(value - (model_.objective + exchange.change));
+    const bool near = std::isfinite(value) && value - goal <= model_error * error;
+    if (value < goal || !near || !prepare(exchange)) return std::isfinite(value) ? value : infinity;
     for (int s = 0; s < most_steps; ++s) {
-        const double decrement = step(exchange);
-        const double reached = objective();
-        const double gained = s == 0 ? infinity : value - reached;
-        value = reached;
-        if (!(value > goal)) break;
-        // The decrement just spent bounds, up to the contraction of the kept Hessian, what is still to come.
-        if (s > 0 && (value - goal > hopeless * std::max(gained, 0.0) || !(decrement > 0))) break;
+        step(exchange);
+        const double reached = objective(), gained = value - reached;
+        value = std::isfinite(reached) ? reached : infinity;
+        if (value < goal || value - goal > hopeless * std::max(gained, 0.0)) break;
     }
-    for (Index j = 0; j < k_ && target_.intercept; ++j) b -= support_.shift(j) * w[static_cast<std::size_t>(j)];
-    if (target_.intercept) b -= candidates_.shift(exchange.enter) * w_enter;
-    return std::isfinite(value) ? value : infinity;
+    return value;
+}
+
+TrialResult first_success(const Target& target, const Block& support, const Block& candidates, const TrialModel& model,
+                          const std::vector<Ranked>& exchanges, double goal, const Context& context) {
+    TrialResult result;
+    std::mutex mutex;
+    std::atomic<Index> first{static_cast<Index>(exchanges.size())};
+    const double cost = static_cast<double>(target.n * 40 + support.columns() * support.columns());
+    const double all = cost * static_cast<double>(exchanges.size());
+    const int workers = workers_for(all, context);
+    const Context alone{1, context.stop, {}};
+    run_workers(workers, all, context, [&](int worker, const StopToken& stop) {
+        ExchangeTrial trial(target, support, candidates, model, alone);
+        for (auto e = static_cast<Index>(worker); e < first.load(); e += workers) {
+            if (stop.requested()) return;
+            context.check();
+            if (!(trial(exchanges[static_cast<std::size_t>(e)], goal) < goal)) continue;
+            const std::lock_guard lock(mutex);
+            if (e >= first.load()) return;
+            first = e;
+            result = {e, trial.w, trial.w_enter, trial.b};
+            return;
+        }
+    });
+    return result;
 }
 
 }  // namespace paring

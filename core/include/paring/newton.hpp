@@ -50,35 +50,4 @@ struct Point {
 NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
                             Point& point, std::vector<double>* inverse, const Context& context);
 
-// Would the support do better with column `leave` replaced by candidate `enter`? Newton steps with the
-// inverse Hessian updated for the exchange, until F falls below `goal` or the model says it will not.
-struct Exchange {
-    Index leave, enter;
-};
-class ExchangeTrial {
-  public:
-    ExchangeTrial(const Target& target, const Block& support, const Block& candidates, const Point& point,
-                  const std::vector<double>& inverse, const Context& context);
-    // The objective reached; `w` and `w_enter` then hold the point, `b` its intercept.
-    double operator()(const Exchange& exchange, double goal);
-    std::vector<double> w;
-    double w_enter = 0, b = 0;
-
-  private:
-    // Column and diagonal of the Hessian for the entering candidate; A^- h and the Schur complement.
-    bool prepare(const Exchange& exchange);
-    double objective();
-    // One full step along minus the updated inverse times the gradient; returns half the decrement.
-    double step(const Exchange& exchange);
-
-    const Target& target_;
-    const Block &support_, &candidates_;
-    const Point& point_;
-    const std::vector<double>& inverse_;
-    const Context& context_;
-    Index k_, size_;
-    double schur_ = 0;
-    std::vector<double> curvature_, slope_, z_, h_, t_, gradient_, direction_;
-};
-
 }  // namespace paring

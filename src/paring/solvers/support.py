@@ -11,6 +11,7 @@ Each is what F would change by if F were its quadratic model; a move is made onl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,22 @@ Indices = NDArray[np.int64]
 
 SWAP_TOLERANCE = 1e-7  # of F at the null model: an exchange that gains less is no gain
 WORKING = 1e-9  # Newton's tolerance between exchanges, relative to F at the null model
+FINAL = 1e-13  # and at the end of a stage
 TRIALS = 50  # best modelled exchanges that are refitted before a support is called swap-optimal
 BATCH = 0.25  # of the support: how many exchanges may be made at once
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """F's quadratic model for some outsiders: their block, T (one row each), diag Q, g, s, weighted column means."""
+
+    block: _core.Block
+    t: Array
+    q: Array
+    g: Array
+    schur: Array
+    means: Array
+    others: Array
 
 
 class Support:
@@ -116,7 +131,7 @@ class Support:
         """What each member would raise the model of F by if it left; infinity for the always-units."""
         at, k = self.at, len(self.at.features)
         if at.inverse is None:
-            h = self._derivatives()[1][at.features]
+            h = self.h[at.features]
             own = 0.5 * (h * at.w**2).sum(axis=tuple(range(1, at.w.ndim)))
         elif self.constraint.unit_of is None:
             own = at.w**2 / (2 * at.inverse.diagonal()[:k])
@@ -155,60 +170,25 @@ class Support:
         """Exchange until the best modelled exchanges, refitted, lower F no more; then minimise to the last digit."""
         while 0 < self.size < self.constraint.units:
             self.design.stop.check()
-            leave, enter, sure = self._ranked()
-            if not (self._exchange(leave[:sure], enter[:sure]) or self._trials(leave, enter)):
+            gains = self._gains()
+            moved = self._modelled(gains) if self.modelled else self._additive(gains)
+            if not moved:
                 break
-        self._accept(self.units, self._minimised(self.units, self.dense, self.at.b, 1e-13))
+        self._accept(self.units, self._minimised(self.units, self.dense, self.at.b, FINAL))
 
-    def _ranked(self) -> tuple[Indices, Indices, int]:
-        """Exchanges by the model, best first: positions that leave, units that enter; how many the model says gain."""
-        gains, costs = self._gains(), self._costs()
-        return self._modelled(gains) if self.modelled else self._additive(gains, costs)
-
-    def _additive(self, gains: Array, costs: Array) -> tuple[Indices, Indices, int]:
-        """Cheapest out, best in: as if the two did not touch."""
-        few = max(TRIALS, self.size)
+    def _additive(self, gains: Array) -> bool:
+        """Cheapest out, best in, as if the two did not touch: at once where the model gains, then one by one."""
+        costs, few = self._costs(), max(TRIALS, self.size)
         out = largest(-costs, min(few, int(np.isfinite(costs).sum())))
         into = largest(gains, min(few, int((gains >= 0).sum())))
         change = costs[out][:, None] - gains[into]
         order = np.argsort(change, axis=None, kind="stable")[: 4 * few]
         leave, enter = np.unravel_index(order, change.shape)
-        return out[leave], into[enter], int((change.ravel()[order] < -self.tolerance).sum())
-
-    def _modelled(self, gains: Array) -> tuple[Indices, Indices, int]:
-        """The tableau's formula on the candidates of largest gain."""
-        at, k = self.at, self.size
-        candidates = largest(gains, min(4 * k + 100, int((gains >= 0).sum())))
-        if len(candidates) == 0:
-            return np.empty(0, np.int64), np.empty(0, np.int64), 0
-        centre = self.problem.v if self.problem.fit_intercept else None
-        self.candidates = candidates
-        self.candidate_block = self.design.block(candidates, centre, by_rows=False)
-        c, threads = self.curvature, self.design.threads
-        cross = at.block.cross(self.candidate_block, c, threads)
-        total = float(c.sum())
-        if self.problem.fit_intercept and total > 0:
-            cross -= np.outer(self.candidate_block.adjoint(c), at.block.adjoint(c) / total)
-        q = np.ascontiguousarray(at.inverse[:k, :k])
-        t = cross @ q
-        h = self.h[candidates]
-        schur = np.maximum(h - np.einsum("ij,ij->i", cross, t), 0.0)
-        fixed = self.constraint.always[self.units].view(np.uint8) if self.constraint.always.any() else None
-        few = max(TRIALS, 4 * int(BATCH * k))
-        change, leave, enter = _core.best_exchanges(
-            np.ascontiguousarray(t.T),
-            q.diagonal().copy(),
-            at.w,
-            self.g[candidates],
-            schur,
-            np.maximum(COLLINEAR * h, np.finfo(float).tiny),
-            fixed,
-            count=few,
-            below=np.inf,
-            threads=threads,
-        )
-        sure = int(np.searchsorted(change, -self.tolerance))
-        return np.asarray(leave, np.int64), candidates[np.asarray(enter, np.int64)], sure
+        sure = int((change.ravel()[order] < -self.tolerance).sum())
+        if self._exchange(out[leave[:sure]], into[enter[:sure]]):
+            return True
+        pairs = zip(out[leave[:TRIALS]], into[enter[:TRIALS]], strict=True)
+        return any(self._try(np.append(np.delete(self.units, j), i)) for j, i in pairs)
 
     def _exchange(self, leave: Indices, enter: Indices) -> bool:
         """Make the disjoint ones among these at once, or the better half of them, and so on."""
@@ -219,35 +199,51 @@ class Support:
             chosen = chosen[: len(chosen) // 2]
         return False
 
-    def _trials(self, leave: Indices, enter: Indices) -> bool:
-        """Refit the best modelled exchanges one by one; make the first that lowers F."""
-        leave, enter = leave[:TRIALS], enter[:TRIALS]
-        if not self.modelled:
-            pairs = zip(leave, enter, strict=True)
-            return any(self._try(np.append(np.delete(self.units, out), into)) for out, into in pairs)
-        if len(leave) == 0:
+    def _modelled(self, gains: Array) -> bool:
+        """The tableau's formula on the candidates of largest gain; then the best of them tried on F itself."""
+        candidates = largest(gains, min(4 * self.size + 100, int((gains >= 0).sum())))
+        if len(candidates) == 0:
             return False
-        at = self.at
+        model = self._quadratic(candidates)
+        fixed = self.constraint.always[self.units].view(np.uint8) if self.constraint.always.any() else None
+        ranked = _core.best_exchanges(
+            np.ascontiguousarray(model.t.T), model.q, self.at.w, model.g, model.schur,
+            np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny), fixed,
+            count=max(TRIALS, 4 * int(BATCH * self.size)), below=np.inf, threads=self.design.threads,
+        )
+        sure = int(np.searchsorted(ranked[:, 0], -self.tolerance))
+        leave, enter = ranked[:, 1].astype(np.int64), candidates[ranked[:, 2].astype(np.int64)]
+        return self._exchange(leave[:sure], enter[:sure]) or self._trials(model, ranked[:TRIALS], leave, enter)
+
+    def _quadratic(self, candidates: Indices) -> Quadratic:
+        """The model of F at the minimiser for these outsiders."""
+        at, k, c, centred = self.at, self.size, self.curvature, self.problem.fit_intercept
+        block = self.design.block(candidates, self.problem.v if centred else None, by_rows=False)
+        cross = at.block.cross(block, c, self.design.threads)
+        total = max(float(c.sum()), np.finfo(float).tiny)
+        means, others = (part.adjoint(c) / total if centred else np.zeros(part.shape[1]) for part in (at.block, block))
+        if centred:
+            cross -= np.outer(others, means * total)
+        t = cross @ at.inverse[:k, :k]
+        schur = np.maximum(self.h[candidates] - np.einsum("ij,ij->i", cross, t), 0.0)
+        return Quadratic(block, t, at.inverse.diagonal()[:k].copy(), self.g[candidates], schur, means, others)
+
+    def _trials(self, model: Quadratic, ranked: Array, leave: Indices, enter: Indices) -> bool:
+        """Try the best exchanges on F one by one; make the first that lowers it."""
+        at, moved = self.at, float(self.at.block.shifts @ self.at.w) if self.problem.fit_intercept else 0.0
         found, w, w_enter, b = _core.try_exchanges(
-            self.problem.target,
-            at.block,
-            self.candidate_block,
-            at.w,
-            float(at.b),
-            at.z,
-            at.inverse,
-            leave,
-            np.searchsorted(self.candidates, enter),
-            self.objective - self.tolerance,
-            threads=self.design.threads,
-            stop=self.design.stop,
+            self.problem.target, at.block, model.block, at.w, float(at.b) + moved, at.z, at.objective, at.inverse,
+            model.t, model.schur, model.g, model.means, model.others, ranked, self.objective - self.tolerance,
+            threads=self.design.threads, stop=self.design.stop,
         )
         if found < 0:
             return False
         start = self.dense.copy()
         start[at.features], start[enter[found]] = w, w_enter
-        units = np.append(np.delete(self.units, leave[found]), enter[found])
-        reached = self._minimised(np.sort(units), start, b)
+        if self.problem.fit_intercept:
+            b -= float(at.block.shifts @ w) + float(model.block.shifts[int(ranked[found, 2])]) * w_enter
+        units = np.sort(np.append(np.delete(self.units, leave[found]), enter[found]))
+        reached = self._minimised(units, start, b)
         if not reached.objective < self.objective - 0.5 * self.tolerance:
             return False
         self._accept(units, reached)

@@ -238,8 +238,7 @@ class Tableau:
             below=-self.tolerance,
             threads=self.design.threads,
         )
-        change, leave, enter = found
-        return np.asarray(change), np.asarray(leave, np.int64), np.asarray(enter, np.int64)
+        return found[:, 0], found[:, 1].astype(np.int64), found[:, 2].astype(np.int64)
 
     def grow(self, size: int) -> None:
         """Enter the features of largest gain until the support has ``size``, or none is left."""
