@@ -7,21 +7,21 @@
 
 u tends to Hess^-1 grad F in the mean (with the first c; without it, to 1/c of it); ``repeats`` runs are averaged. It
 contracts for c <= 1 / max_i (v_i loss''_i |x_i|^2 + ridge), which is the c taken. The intercept is a coordinate of u.
-Ends when S repeats; at the best model met when a support returns.
+It ends when a support returns, at the best model met: converged where that is a fixed point of thresholding.
 
 Source: Chen & Gu 2017. Cost a round: 1 + repeats inner batch / n passes, one thresholding, a restricted minimisation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from paring.result import Certificate
 from paring.solvers._loop import Run, start_model
-from paring.solvers.iterate import OnSupport, arrived, fixed_point, minimised
+from paring.solvers.iterate import OnSupport, arrived, fixed_point, judged, minimised, to_best
 from paring.solvers.large import Curvature
 from paring.solvers.refusals import refuse
 from paring.solvers.steps import metric_of
@@ -60,7 +60,8 @@ class FNHTP:
         w = problem.constraint.project(state.w - u)
         before = state.objective
         state = minimised(problem, state, w, state.b - u_b, thresholdings=state.thresholdings + 1)
-        return replace(state, residual=max(0.0, before - state.objective) / problem.scale)
+        state.residual = max(0.0, before - state.objective) / problem.scale
+        return state if state.done is None else judged(problem, to_best(problem, state), run.tol)
 
     def direction(self, problem: Any, state: NewtonState, rng: np.random.Generator) -> tuple[Any, Any]:
         """(u, u_b): the Newton direction by the stochastic recursion."""

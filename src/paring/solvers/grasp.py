@@ -5,8 +5,8 @@
     Z <- the 2k largest of grad F(w),   T <- Z + supp w,   u <- argmin { F : supp in T },   S <- supp H_k(u),
     (w, b) <- argmin { F : supp in S }                                                      (debiased)
 
-It ends when S repeats. F may rise from one round to the next: the best model met is the answer, after PATIENCE rounds
-without a better one or at a support visited before.
+It ends when S repeats, at a support visited before, or after PATIENCE rounds without a better model (F may rise from
+one round to the next): the best model met is the answer, converged where it is a fixed point of thresholding.
 
 Source: Bahmani, Raj & Boufounos 2013; CoSaMP: Needell & Tropp 2009.
 Cost a round: one pass, and restricted minimisations on up to 3k and on k features.
@@ -14,14 +14,14 @@ Cost a round: one pass, and restricted minimisations on up to 3k and on k featur
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from paring.result import Certificate
 from paring.solvers._loop import Run, start_model
-from paring.solvers.iterate import OnSupport, arrived, fixed_point, minimised, to_best, unit_gains
+from paring.solvers.iterate import OnSupport, arrived, fixed_point, judged, minimised, to_best, unit_gains
 from paring.solvers.refusals import refuse
 from paring.solvers.steps import metric_of
 
@@ -51,9 +51,9 @@ class GraSP:
         before = state.objective
         state = minimised(problem, state, w, found.b, thresholdings=state.thresholdings + 2)
         state.residual = max(0.0, before - state.objective) / problem.scale
-        if state.done is None and state.without_progress >= PATIENCE:
-            return replace(to_best(problem, state), done="stalled")
-        return state
+        if state.done is None and state.without_progress < PATIENCE:
+            return state
+        return judged(problem, to_best(problem, state), run.tol)
 
     def certificate(self, problem: Any, state: OnSupport, run: Run) -> Certificate:
         return fixed_point(problem, state, run.tol)

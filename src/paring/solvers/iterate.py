@@ -96,6 +96,12 @@ def to_best(problem: Any, state: S) -> S:
     return replace(state, **arrived(problem, state.best), features=support_of(problem.constraint, state.w))
 
 
+def judged(problem: Any, state: S, tol: float) -> S:
+    """A state that has ended, with the fixed-point residual as its own: converged only where it is within tol."""
+    residual = fixed_point(problem, state, tol).value
+    return replace(state, residual=residual, done="converged" if residual <= tol else "stalled")
+
+
 def fixed_point(problem: Any, state: Iterate, tol: float, step: float = 0.0) -> Certificate:
     """What one more thresholded gradient step would gain by its diagonal model; ``step`` 0: backtracked from 1/max h.
 

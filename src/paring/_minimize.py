@@ -1,0 +1,306 @@
+"""``minimize``: any smooth function of a vector with at most k nonzeros, in the manner of scipy.optimize.
+
+The function poses as a problem whose design is the identity: its scores z are the point itself, so that the
+full-gradient solvers (iht, htp, grasp, omp) run on it unchanged. On a support it is minimised by SciPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from paring import _core
+from paring.constraints import Feasible, TopK
+from paring.result import Model, Result
+from paring.solvers import registry, solve
+from paring.solvers._loop import Progress
+from paring.solvers.restricted import Restricted
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Both = Callable[[Array], tuple[Any, Any]]
+
+SOLVERS = ("iht", "htp", "grasp", "omp")
+ROUNDING = {8: 1e-12, 4: 1e-5, 2: 1e-2}  # of a function's values, relative, by the bytes of its results
+STATIONARY = 1e-9  # the gradient on a support, relative to that at the start, where SciPy may stop
+MISMATCH = 0.1  # between jac and differences, relative, that no rounding explains
+MOST_HALVINGS = 60
+
+
+def minimize(
+    fun: Callable[..., Any],
+    k: int,
+    x0: ArrayLike,
+    *,
+    jac: Any,
+    hessp: Callable[[Array, Array], ArrayLike] | None = None,
+    solver: Any = "grahtp",
+    groups: ArrayLike | None = None,
+    bounds: Any = None,
+    always: Sequence[int] = (),
+    never: Sequence[int] = (),
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    time_limit: float | None = None,
+    callbacks: Sequence[Callable[[Progress], Any]] = (),
+    verbose: bool = False,
+) -> Result:
+    """Minimise a smooth fun(x) over the x with at most k nonzeros (or k nonzero groups).
+
+    fun : callable of a float64 vector. jac : its gradient, a callable; True if fun returns (value, gradient); "jax" if
+        fun is written in JAX, "torch" if it takes and returns PyTorch tensors: it is then differentiated.
+    hessp : callable (x, p) -> Hessian times p, for the minimisation on a support (without bounds).
+    x0 : where to begin; its k best coordinates are kept. For nonconvex functions the answer depends on it.
+    solver : "grahtp" (= "htp"), "iht", "grasp", "omp", or one of their objects with settings.
+    groups, always, never : as in ``TopK``. bounds : (lower, upper), numbers or vectors, or a ``scipy.optimize.Bounds``.
+    tol : bounds what the next thresholded step would gain, relative to what the first from 0 gains.
+    Returns a Result: ``coef`` is x; ``n_passes`` counts gradients. Raises ValueError if jac is not fun's gradient.
+    """
+    start = np.array(x0, dtype=np.float64)
+    if start.ndim != 1:
+        raise ValueError(f"x0 must be a vector, got shape {start.shape}")
+    constraint = TopK(k, always, never, groups, _pair(bounds)).bind(len(start))
+    problem = FunctionProblem(_both(fun, jac), constraint, None if jac is True or isinstance(jac, str) else fun, hessp)
+    problem.begin(start)
+    full = False
+
+    def limit(progress: Progress) -> bool:
+        nonlocal full
+        full = progress.rounds >= max_iter
+        return full
+
+    watchers = (*callbacks, limit)
+    result = solve(
+        cast(Any, problem),
+        _chosen(solver),
+        start=problem.start,
+        tol=tol,
+        max_passes=np.inf,
+        time_limit=time_limit,
+        callbacks=watchers,
+        verbose=verbose,
+    )
+    return replace(result, stop_reason="max_iter") if full and result.stop_reason == "callback" else result
+
+
+def _chosen(solver: Any) -> Any:
+    entry = registry.entry(solver) if isinstance(solver, str) else None
+    name = entry.name if entry else getattr(solver, "name", None)
+    if name not in SOLVERS:
+        raise ValueError(f"minimize: solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
+    return entry.name if entry else solver
+
+
+def _pair(bounds: Any) -> Any:
+    """(lower, upper) of SciPy's Bounds, or what was given."""
+    return (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
+
+
+# -- functions -----------------------------------------------------------------------------------------------------
+
+
+def _both(fun: Callable[..., Any], jac: Any) -> Both:
+    """x -> (value, gradient)."""
+    if jac is True:
+        return fun
+    if callable(jac):
+        return lambda x: (fun(x), jac(x))
+    if jac == "jax":
+        return _in_jax(fun)
+    if jac == "torch":
+        return _in_torch(fun)
+    raise ValueError(f"jac must be a callable, True (fun returns value and gradient), 'jax' or 'torch', got {jac!r}")
+
+
+def _in_jax(fun: Callable[..., Any]) -> Both:
+    try:
+        import jax  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise ImportError("jac='jax' needs JAX: pip install jax") from None
+    return cast(Both, jax.value_and_grad(fun))
+
+
+def _in_torch(fun: Callable[..., Any]) -> Both:
+    try:
+        import torch  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise ImportError("jac='torch' needs PyTorch: pip install torch") from None
+
+    def both(x: Array) -> tuple[Any, Any]:
+        point = torch.tensor(x, requires_grad=True)
+        value = fun(point)
+        (gradient,) = torch.autograd.grad(value, point)
+        return value.detach().cpu().numpy(), gradient.cpu().numpy()
+
+    return both
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """What a solver may ask of the loss of a function: that it is smooth, and nothing more."""
+
+    name: str = "function"
+    smooth: bool = True
+    curvature_bound: float = np.inf
+
+
+class _Identity:
+    """The design of a function: scores are the point. ``passes`` counts its gradients."""
+
+    def __init__(self) -> None:
+        self.passes, self.copied_bytes, self.threads, self.stop = 0, 0, 1, _core.Stop()
+
+    def adjoint(self, r: Array) -> Array:
+        return r
+
+
+class FunctionProblem:
+    """min fun(x) over feasible x: the verbs of ``Problem`` that full-gradient solvers use, without data.
+
+    ``value``: the function alone, where it costs less than with its gradient.
+    """
+
+    ridge = 0.0
+    fit_intercept = False
+    outputs = 1
+    loss = _Unknown()
+
+    def __init__(self, both: Both, constraint: Feasible, value: Any = None, hessp: Any = None) -> None:
+        self.both, self.value, self.hessp = both, value, hessp
+        self.constraint, self.d, self.n = constraint, constraint.d, constraint.d
+        self.design = _Identity()
+        self.start = self.zeros()
+        self.rounding = ROUNDING[8]
+        self._last: tuple[Array, float, Array] | None = None
+
+    def begin(self, x0: Array) -> None:
+        """Start at x0 made feasible; look whether value and gradient are there, and belong together."""
+        if not np.isfinite(x0).all():
+            raise ValueError("x0 holds NaN or infinity")
+        self.start = x0 if self.constraint.contains(x0) else self.constraint.project(x0)
+        parts = [np.asarray(part) for part in self.both(self.start.copy())]
+        shapes = [part.shape for part in parts]
+        if parts[0].size != 1 or shapes[1] != (self.d,):
+            raise ValueError(f"fun must give a number and jac a vector of {self.d}, got shapes {shapes}")
+        sizes = [part.dtype.itemsize for part in parts if part.dtype.kind == "f"]
+        self.rounding = max((ROUNDING.get(size, ROUNDING[8]) for size in sizes), default=ROUNDING[8])
+        value, gradient = self.evaluated(self.start)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            raise ValueError("fun or jac is not finite at x0 (its k best coordinates): begin elsewhere")
+        self._check_gradient(gradient)
+
+    def _check_gradient(self, gradient: Array) -> None:
+        rng, length = np.random.default_rng(0), float(np.linalg.norm(gradient))
+        along = (gradient / length if length else 0.0) + rng.standard_normal(self.d) / np.sqrt(self.d)
+        width = np.cbrt(self.rounding) * max(1.0, float(np.abs(self.start).max()))
+        ahead, behind = (self.constraint.clip(self.start + side * width * along) for side in (1, -1))
+        with np.errstate(all="ignore"):
+            seen, told = self.at(ahead) - self.at(behind), float(gradient @ (ahead - behind))
+        noise = 10 * self.rounding * abs(self.evaluated(self.start)[0])
+        if abs(seen - told) > MISMATCH * max(abs(seen), abs(told)) + noise:
+            raise ValueError(
+                f"jac is not the gradient of fun: from x0 it foretells {told:.3g}, fun changes by {seen:.3g}"
+            )
+
+    # -- evaluation ---------------------------------------------------------------------------------------------
+
+    def evaluated(self, x: Array) -> tuple[float, Array]:
+        """(value, gradient) at x; the last point's are kept."""
+        if self._last is not None and np.array_equal(x, self._last[0]):
+            return self._last[1:]
+        self.design.stop.check()
+        self.design.passes += 1
+        value, gradient = self.both(x.copy())
+        self._last = x.copy(), _number(value), np.array(gradient, dtype=np.float64)
+        return self._last[1:]
+
+    def at(self, x: Array) -> float:
+        if self.value is None or (self._last is not None and np.array_equal(x, self._last[0])):
+            return self.evaluated(x)[0]
+        self.design.stop.check()
+        return _number(self.value(x.copy()))
+
+    # -- the verbs of a problem ---------------------------------------------------------------------------------
+
+    def zeros(self) -> Array:
+        return np.zeros(self.d)
+
+    def scores(self, model: Model) -> Array:
+        return model.dense(self.d)
+
+    def value_at(self, z: Array, w: Array) -> float:
+        return self.at(z)
+
+    def objective(self, model: Model) -> float:
+        return self.at(self.scores(model))
+
+    def residuals(self, z: Array) -> Array:
+        return self.evaluated(z)[1]
+
+    @cached_property
+    def null(self) -> tuple[float, float]:
+        return 0.0, self.at(self.zeros())
+
+    @cached_property
+    def scale(self) -> float:
+        """What the first thresholded step from 0 gains (from x0 where fun is not finite at 0)."""
+        base = self.zeros() if np.isfinite(self.null[1]) else self.start
+        value, gradient = self.evaluated(base)
+        step, gain = 1.0, 0.0
+        for _ in range(MOST_HALVINGS):
+            move = self.constraint.project(base - step * gradient)
+            gain = value - self.at(move)
+            if gain >= float((move - base) @ (move - base)) / (2 * step):
+                break
+            step /= 2
+        begun = abs(self.at(self.start) - value)
+        return max(gain, begun, self.rounding * abs(value), np.finfo(float).tiny * 1e50)
+
+    @property
+    def lipschitz(self) -> float:
+        raise ValueError("minimize: the curvature of fun is not known; use step=Backtracking()")
+
+    def curvatures(self) -> Array:
+        return np.ones(self.d)
+
+    def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
+        return float(np.inf)
+
+    def minimise_on(self, features: Indices, w: Array | None = None, b: Any = None) -> Restricted:
+        """The minimiser on ``features`` from w, by SciPy: L-BFGS-B; trust-ncg where hessp is given without bounds."""
+        from scipy.optimize import minimize as scipy_minimize
+
+        def whole(u: Array) -> Array:
+            x = self.zeros()
+            x[features] = u
+            return x
+
+        def scaled(u: Array) -> tuple[float, Array]:
+            value, gradient = self.evaluated(whole(u))
+            return value / self.scale, gradient[features] / self.scale
+
+        u = np.zeros(len(features)) if w is None else w
+        lower, upper = self.constraint.lower, self.constraint.upper
+        goal = STATIONARY * float(np.abs(self.evaluated(self.start)[1]).max()) / self.scale
+        chosen: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 0.0, "gtol": goal, "maxcor": 20}}
+        if lower is not None and upper is not None:
+            chosen["bounds"] = list(zip(lower[features], upper[features], strict=True))
+        elif self.hessp is not None:
+            chosen = {"method": "trust-ncg", "options": {"gtol": goal}}
+            chosen["hessp"] = lambda u, p: np.asarray(self.hessp(whole(u), whole(p)))[features] / self.scale
+        if len(features):
+            u = scipy_minimize(scaled, u, jac=True, **chosen).x
+        value = self.at(whole(u))
+        if not np.isfinite(value):
+            raise ValueError("fun is not bounded below on a support of k: add a term that grows, or bounds")
+        no_block = cast(Any, None)
+        return Restricted(features, u, 0.0, whole(u), value, no_block, None, True)
+
+
+def _number(value: Any) -> float:
+    return float(np.asarray(value, dtype=np.float64).reshape(()))
