@@ -12,6 +12,7 @@ _HOME: dict[str, str] = {
     "Result": "result",
     "constraints": "constraints",
     "losses": "losses",
+    "minimize": "_minimize",
     "solve": "solvers",
     "solvers": "solvers",
 }
