@@ -14,7 +14,8 @@ constexpr double keep_factor_below =
     0.1;                             // decrement ratio: a kept factor that contracts so well is as good as a new one
 constexpr double sufficient = 1e-4;  // Armijo
 constexpr double rounding = 1e-11;   // of F: a decrement below it may fail to show in F
-constexpr double shortest = 1e-10;   // step at which the line search gives up
+constexpr double rounding_of_mean = 1e-13;
+constexpr double shortest = 1e-10;  // step at which the line search gives up
 constexpr double first_damping = 1e-4, damping_factor = 10, no_damping_below = 1e-7, most_damping = 1e4;
 
 // The state of one minimisation; vectors over (w[, b]) have the intercept last.
@@ -110,18 +111,21 @@ void Minimiser::hessian() {
     }
 }
 
-// Cholesky of the Hessian; where it is singular (collinear or empty columns) with the least of a rising
-// diagonal.
+// Cholesky of the Hessian; where it is singular (collinear columns) with the least of a rising diagonal, relative to
+// each column's own: columns may be many orders of magnitude apart. One without curvature, or with no more than
+// rounding left by the subtraction of its mean (a constant column), takes the largest.
 void Minimiser::factorise() {
     hessian();
     const std::vector<double> saved = factor_;
     double largest = 0;
     for (Index j = 0; j < size_; ++j) largest = std::max(largest, saved[static_cast<std::size_t>(j * size_ + j)]);
     if (!(largest > 0) || !std::isfinite(largest)) largest = 1;
+    const double total = target_.intercept ? saved.back() : 0;
     for (double jitter = 1e-13;; jitter *= 100) {
         for (Index j = 0; j < size_; ++j) {
             const auto at = static_cast<std::size_t>(j * size_ + j);
-            factor_[at] = saved[at] * (1 + jitter) + jitter * 1e-3 * largest;
+            const double mean = j < k_ ? rounding_of_mean * block_.shift(j) : 0;
+            factor_[at] = (saved[at] > mean * mean * total ? saved[at] : largest) * (1 + jitter);
         }
         if (cholesky(factor_.data(), size_)) return;
         if (jitter > 1) {  // not finite: steepest descent
@@ -174,6 +178,7 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
     objective_ = objective(point_.w.data(), point_.z.data());
     bool fresh = false, have_factor = false;
     double previous = infinity;
+    report.converged = size_ == 0;
     while (size_ > 0) {
         context_.check();
         gradient();
@@ -226,6 +231,8 @@ void Minimiser::inverse(std::vector<double>& out) const {
 
 NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
                             Point& point, std::vector<double>* inverse, const Context& context) {
+    for (std::size_t j = 0; j < point.w.size() && box.lower != nullptr; ++j)
+        point.w[j] = std::clamp(point.w[j], box.lower[j], box.upper[j]);
     // In the block's own coordinates the columns are shifted: x.w + b = (x - shift).w + (b + shift.w).
     double moved = 0;
     if (target.intercept)
