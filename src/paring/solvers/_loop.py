@@ -112,7 +112,8 @@ def run_loop(problem: Any, solver: Solver, run: Run, why: str) -> Result:
                 time.perf_counter() - begin,
             )
             history.append(record)
-            reason = state.done or _asked_to_stop(run, record, state, stop)
+            asked = _asked_to_stop(run, record, state, stop)
+            reason = state.done or asked
     except KeyboardInterrupt:
         reason = "interrupted"
     except _core.Stopped:
