@@ -39,8 +39,8 @@ nb::tuple minimise(const OwnedTarget& own, const Block& block, const Vector& w, 
         nb::make_tuple(report.objective, report.decrement, report.rounds, report.factorizations, report.converged));
 }
 
-// Tries exchanges (rows: change, leave, enter) in order; (position of the first below `goal` or -1, w, w_enter, b), all
-// in the shifted columns of the blocks.
+// Tries exchanges (rows: change, leave, enter); (F reached by each, position of the best or -1, its w, w_enter, b), all in
+// the shifted columns of the blocks.
 nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Block& candidates, const Vector& w, double b,
                         const Vector& z, double objective, const Matrix& inverse, const Matrix& t, const Vector& schur,
                         const Vector& g, const Vector& means, const Vector& others, const Matrix& exchanges, double goal,
@@ -58,29 +58,31 @@ nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Bloc
     for (std::size_t e = 0; e < exchanges.shape(0); ++e) {
         const double* row = exchanges.data() + 3 * e;
         ranked.push_back({row[0], static_cast<Index>(row[1]), static_cast<Index>(row[2])});
-        require(row[1] >= 0 && row[1] < static_cast<double>(k) && row[2] >= 0 && row[2] < static_cast<double>(m),
+        require(row[1] >= 0 && row[1] < static_cast<double>(k) && row[2] >= -1 && row[2] < static_cast<double>(m),
                 "no such column");
     }
     TrialResult result;
     {
         const nb::gil_scoped_release free;
-        result = first_success(own.target, support, candidates, model, ranked, goal, context_of(threads, stop));
+        result = try_all(own.target, support, candidates, model, ranked, goal, context_of(threads, stop));
     }
-    const std::size_t size = result.w.size();
-    return nb::make_tuple(result.found, to_numpy(std::move(result.w), {size}), result.w_enter, result.b);
+    const std::size_t size = result.w.size(), count = ranked.size();
+    return nb::make_tuple(to_numpy(std::move(result.reached), {count}), result.best, to_numpy(std::move(result.w), {size}), result.w_enter, result.b);
 }
 
 nb::ndarray<nb::numpy, double> ranked_exchanges(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& t, const Vector& q,
                            const Vector& w, const Vector& g, const Vector& s, const Vector& floor,
-                           const std::optional<Bytes>& fixed, Index count, double below, int threads) {
+                           const std::optional<Bytes>& fixed,
+                                                const MaybeVector& correction, Index count, double below, int threads) {
     const auto k = static_cast<Index>(t.shape(0)), m = static_cast<Index>(t.shape(1));
     require(t.stride(1) == 1 || m <= 1, "t must be row-major");
     require(static_cast<Index>(w.shape(0)) == k && static_cast<Index>(q.shape(0)) == k &&
                 static_cast<Index>(g.shape(0)) == m && static_cast<Index>(s.shape(0)) == m &&
                 static_cast<Index>(floor.shape(0)) == m,
             "the model's parts differ in size");
+    require(!correction || static_cast<Index>(correction->shape(0)) == k, "one correction a member");
     const ExchangeModel model{t.data(), k,        m,        t.stride(0),  q.data(),
-                              w.data(), g.data(), s.data(), floor.data(), fixed ? fixed->data() : nullptr};
+                              w.data(), g.data(), s.data(), floor.data(), fixed ? fixed->data() : nullptr, data_or_null(correction)};
     std::vector<Ranked> ranked;
     {
         const nb::gil_scoped_release free;
@@ -117,7 +119,7 @@ void bind_newton(nb::module_& m) {
           nb::arg("exchanges").noconvert(), nb::arg("goal"), nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
     m.def("best_exchanges", &ranked_exchanges, nb::arg("t").noconvert(), nb::arg("q").noconvert(),
           nb::arg("w").noconvert(), nb::arg("g").noconvert(), nb::arg("s").noconvert(), nb::arg("floor").noconvert(),
-          nb::arg("fixed").none() = nb::none(), nb::arg("count") = 1, nb::arg("below") = 0.0, nb::arg("threads") = 1);
+          nb::arg("fixed").none() = nb::none(), nb::arg("correction").none() = nb::none(), nb::arg("count") = 1, nb::arg("below") = 0.0, nb::arg("threads") = 1);
 }
 
 }  // namespace paring

@@ -5,7 +5,7 @@ namespace paring {
 
 namespace {
 
-// The address in one of the capsules of scipy.linalg.cython_blas / cython_lapack.
+// The address in one of the capsules of scipy.linalg.cython_lapack.
 template <class F>
 F* routine(const nb::dict& capsules, const char* name) {
     const nb::object capsule = capsules[name];
@@ -24,12 +24,10 @@ void bind_parallel(nb::module_& m) {
     nb::exception<Stopped>(m, "Stopped");
     m.def(
         "install_blas",
-        [](const nb::dict& blas, const nb::dict& lapack) {
-            install_blas({routine<Blas::Syrk>(blas, "dsyrk"), routine<Blas::Gemm>(blas, "dgemm"),
-                          routine<Blas::Potrf>(lapack, "dpotrf"), routine<Blas::Potrf>(lapack, "dpotri")});
+        [](const nb::dict& lapack) {
+            install_blas({routine<Blas::Potrf>(lapack, "dpotrf"), routine<Blas::Potrf>(lapack, "dpotri")});
         },
-        nb::arg("blas"), nb::arg("lapack"),
-        "Lends the core SciPy's BLAS and LAPACK (__pyx_capi__ of its Cython modules).");
+        nb::arg("lapack"), "Lends the core SciPy's LAPACK (__pyx_capi__ of its Cython module).");
 }
 
 }  // namespace paring

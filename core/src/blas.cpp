@@ -31,28 +31,6 @@ bool plain_cholesky(double* h, Index k) {
 
 void install_blas(const Blas& blas) { installed = blas; }
 
-void add_gram(const double* a, Index n, Index k, double* h) {
-    if (installed.dsyrk != nullptr && n * k > 512) {
-        char uplo = 'L', trans = 'T';
-        int kk = static_cast<int>(k), nn = static_cast<int>(n), lda = nn;
-        double one = 1;
-        installed.dsyrk(&uplo, &trans, &kk, &nn, &one, const_cast<double*>(a), &lda, &one, h, &kk);
-        return;
-    }
-    for (Index j = 0; j < k; ++j)
-        for (Index i = j; i < k; ++i) h[j * k + i] += dot(a + i * n, a + j * n, n);
-}
-
-bool multiply_transposed(const double* a, const double* b, Index n, Index k, Index m, double* out) {
-    if (installed.dgemm == nullptr || k == 0 || m == 0) return false;
-    char transposed = 'T', plain = 'N';
-    int kk = static_cast<int>(k), mm = static_cast<int>(m), nn = static_cast<int>(n);
-    double one = 1, zero = 0;
-    installed.dgemm(&transposed, &plain, &kk, &mm, &nn, &one, const_cast<double*>(a), &nn, const_cast<double*>(b), &nn,
-                    &zero, out, &kk);
-    return true;
-}
-
 bool cholesky(double* h, Index k) {
     if (installed.dpotrf == nullptr || k < plain_below) return plain_cholesky(h, k);
     char uplo = 'L';

@@ -1,8 +1,7 @@
-#include <cmath>
-
 #include "paring/blas.hpp"
 #include "paring/block.hpp"
 #include "paring/kernels.hpp"
+#include "paring/products.hpp"
 
 namespace paring {
 
@@ -54,17 +53,22 @@ void DenseBlock::gradient(const double* r, double* g, const Context& context) co
     });
 }
 
-void DenseBlock::hessian(const double* c, double* h, Index ld, double* first, const Context& context) const {
-    gradient(c, first, context);
-    std::vector<double> scaled(static_cast<std::size_t>(n_ * k_)), root(static_cast<std::size_t>(n_));
-    for (std::size_t i = 0; i < root.size(); ++i) root[i] = std::sqrt(c[i]);
+// Each column times c, contiguous as the columns are.
+std::vector<double> DenseBlock::weighted(const double* c) const {
+    std::vector<double> out(values_.size());
     for (Index j = 0; j < k_; ++j) {
         const double* x = column(j);
-        double* out = scaled.data() + j * n_;
-        for (Index i = 0; i < n_; ++i) out[i] = x[i] * root[static_cast<std::size_t>(i)];
+        double* scaled = out.data() + j * n_;
+        for (Index i = 0; i < n_; ++i) scaled[i] = x[i] * c[i];
     }
+    return out;
+}
+
+void DenseBlock::hessian(const double* c, double* h, Index ld, double* first, const Context& context) const {
+    gradient(c, first, context);
+    const std::vector<double> scaled = weighted(c);
     std::vector<double> gram(static_cast<std::size_t>(k_ * k_));
-    add_gram(scaled.data(), n_, k_, gram.data());
+    inner_products(Dense<double>{values_.data(), k_, n_, n_, 1}, scaled.data(), k_, gram.data(), context);
     for (Index j = 0; j < k_; ++j)
         for (Index i = j; i < k_; ++i) h[j * ld + i] = gram[static_cast<std::size_t>(j * k_ + i)];
 }
@@ -75,15 +79,8 @@ double DenseBlock::dot_column(Index j, const double* r) const { return dot(colum
 
 void DenseBlock::cross(const Block& any, const double* c, double* out, const Context& context) const {
     const auto& others = dynamic_cast<const DenseBlock&>(any);
-    const Index m = others.k_;
-    std::vector<double> scaled(static_cast<std::size_t>(n_ * k_));
-    for (Index j = 0; j < k_; ++j)
-        for (Index i = 0; i < n_; ++i) scaled[static_cast<std::size_t>(j * n_ + i)] = column(j)[i] * c[i];
-    if (multiply_transposed(scaled.data(), others.values_.data(), n_, k_, m, out)) return;
-    for_ranges(m, static_cast<double>(n_ * k_), context, [&](Index begin, Index end, int) {
-        for (Index i = begin; i < end; ++i)
-            for (Index j = 0; j < k_; ++j) out[i * k_ + j] = dot(scaled.data() + j * n_, others.column(i), n_);
-    });
+    const std::vector<double> scaled = weighted(c);
+    inner_products(Dense<double>{scaled.data(), k_, n_, n_, 1}, others.values_.data(), others.k_, out, context);
 }
 
 }  // namespace paring

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <utility>
 
 #include "paring/kernels.hpp"
 
@@ -35,20 +36,26 @@ ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const B
 
 double ExchangeTrial::to_model_point(const Ranked& exchange) {
     const Index j = exchange.leave, i = exchange.enter;
-    const double* t = model_.t + i * k_;
     const double* q = model_.inverse + j * size_;
-    const double slope = model_.g[i] - model_.w[j] * t[j] / q[j];
-    w_enter = -slope / (model_.schur[i] + t[j] * t[j] / q[j]);
     w.assign(model_.w, model_.w + k_);
-    axpy(-w_enter, t, w.data(), k_);
-    axpy(-(model_.w[j] - w_enter * t[j]) / q[j], q, w.data(), k_);
+    double moved = model_.w[j];
+    w_enter = 0;
+    if (i >= 0) {
+        const double* t = model_.t + i * k_;
+        const double slope = model_.g[i] - model_.w[j] * t[j] / q[j];
+        w_enter = -slope / (model_.schur[i] + t[j] * t[j] / q[j]);
+        axpy(-w_enter, t, w.data(), k_);
+        moved -= w_enter * t[j];
+    }
+    axpy(-moved / q[j], q, w.data(), k_);
     w[static_cast<std::size_t>(j)] = 0;
     b = model_.b;
     if (target_.intercept) {
-        b -= w_enter * model_.others[i] + dot(w.data(), model_.means, k_) - dot(model_.w, model_.means, k_);
+        b -= dot(w.data(), model_.means, k_) - dot(model_.w, model_.means, k_);
+        if (i >= 0) b -= w_enter * model_.others[i];
     }
     support_.scores(w.data(), b, z_.data(), context_);
-    candidates_.add_column(i, w_enter, z_.data());
+    if (i >= 0) candidates_.add_column(i, w_enter, z_.data());
     return objective();
 }
 
@@ -112,7 +119,7 @@ double ExchangeTrial::operator()(const Ranked& exchange, double goal) {
     double value = to_model_point(exchange);
     const double error = std::abs(value - (model_.objective + exchange.change));
     const bool near = std::isfinite(value) && value - goal <= model_error * error;
-    if (value < goal || !near || !prepare(exchange)) return std::isfinite(value) ? value : infinity;
+    if (exchange.enter < 0 || value < goal || !near || !prepare(exchange)) return std::isfinite(value) ? value : infinity;
     for (int s = 0; s < most_steps; ++s) {
         step(exchange);
         const double reached = objective(), gained = value - reached;
@@ -122,27 +129,34 @@ double ExchangeTrial::operator()(const Ranked& exchange, double goal) {
     return value;
 }
 
-TrialResult first_success(const Target& target, const Block& support, const Block& candidates, const TrialModel& model,
-                          const std::vector<Ranked>& exchanges, double goal, const Context& context) {
+TrialResult try_all(const Target& target, const Block& support, const Block& candidates, const TrialModel& model,
+                    const std::vector<Ranked>& exchanges, double goal, const Context& context) {
+    const auto count = static_cast<Index>(exchanges.size());
     TrialResult result;
+    result.reached.assign(exchanges.size(), infinity);
     std::mutex mutex;
-    std::atomic<Index> first{static_cast<Index>(exchanges.size())};
-    const double cost = static_cast<double>(target.n * 40 + support.columns() * support.columns());
-    const double all = cost * static_cast<double>(exchanges.size());
-    const int workers = workers_for(all, context);
+    const double each = static_cast<double>(target.n * 40 + support.columns() * support.columns());
+    const double cost = each * static_cast<double>(count);
+    const int workers = workers_for(cost, context);
     const Context alone{1, context.stop, {}};
-    run_workers(workers, all, context, [&](int worker, const StopToken& stop) {
+    run_workers(workers, cost, context, [&](int worker, const StopToken& stop) {
         ExchangeTrial trial(target, support, candidates, model, alone);
-        for (auto e = static_cast<Index>(worker); e < first.load(); e += workers) {
+        TrialResult own;
+        double lowest = infinity;
+        for (auto e = static_cast<Index>(worker); e < count; e += workers) {
             if (stop.requested()) return;
             context.check();
-            if (!(trial(exchanges[static_cast<std::size_t>(e)], goal) < goal)) continue;
-            const std::lock_guard lock(mutex);
-            if (e >= first.load()) return;
-            first = e;
-            result = {e, trial.w, trial.w_enter, trial.b};
-            return;
+            const double reached = trial(exchanges[static_cast<std::size_t>(e)], goal);
+            result.reached[static_cast<std::size_t>(e)] = reached;
+            if (!(reached < lowest)) continue;
+            lowest = reached;
+            own = {{}, e, trial.w, trial.w_enter, trial.b};
         }
+        const std::lock_guard lock(mutex);
+        const double best = result.best < 0 ? infinity : result.reached[static_cast<std::size_t>(result.best)];
+        if (own.best < 0 || lowest > best || (lowest == best && own.best > result.best)) return;
+        own.reached.swap(result.reached);
+        std::swap(result, own);
     });
     return result;
 }

@@ -7,10 +7,10 @@ namespace paring {
 
 namespace {
 
-// With u = T_ij / sqrt(Q_jj), a = w_j / sqrt(Q_jj): out = a^2/2 - (g - a u)^2 / (2 (s + u^2)).
-PARING_CLONES void row_changes(const double* t, double a, double inverse_root, const double* g, const double* s,
+// With u = T_ij / sqrt(Q_jj), a = w_j / sqrt(Q_jj): out = a^2/2 + correction - (g - a u)^2 / (2 (s + u^2)).
+PARING_CLONES void row_changes(const double* t, double a, double correction, double inverse_root, const double* g, const double* s,
                                const double* floor, double* out, Index m) {
-    const double cost = 0.5 * a * a;
+    const double cost = 0.5 * a * a + correction;
     for (Index i = 0; i < m; ++i) {
         const double u = t[i] * inverse_root, curvature = s[i] + u * u, slope = g[i] - a * u;
         const double change = cost - 0.5 * slope * slope / curvature;
@@ -62,7 +62,8 @@ void scan(const ExchangeModel& model, Index begin, Index end, std::vector<double
     for (Index j = 0; j < model.k; ++j) {
         if (model.fixed != nullptr && model.fixed[j] != 0) continue;
         const double inverse_root = 1 / std::sqrt(model.q[j]);
-        row_changes(model.t + j * model.ld + begin, model.w[j] * inverse_root, inverse_root, model.g + begin,
+        row_changes(model.t + j * model.ld + begin, model.w[j] * inverse_root,
+                    model.correction != nullptr ? model.correction[j] : 0.0, inverse_root, model.g + begin,
                     model.s + begin, model.floor + begin, changes.data(), m);
         const double threshold = best.threshold();
         if (!(least(changes.data(), m) <= threshold)) continue;

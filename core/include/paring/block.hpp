@@ -51,6 +51,7 @@ class DenseBlock final : public Block {
 
   private:
     const double* column(Index j) const { return values_.data() + j * n_; }
+    std::vector<double> weighted(const double* c) const;
     std::vector<double> values_, shift_;
 };
 

@@ -49,13 +49,15 @@ class ExchangeTrial {
     std::vector<double> slope_, z_, h_, t_, gradient_, direction_;
 };
 
-// The first of these exchanges, in order, that brings F below `goal`: its position, or -1, and the point reached.
+// Exchanges that name no outsider (enter = -1) are departures alone, at the model's point.
+// What F came to in each of these exchanges, and the point of the best (ties: the first); -1 where there is none.
 struct TrialResult {
-    Index found = -1;
+    std::vector<double> reached;
+    Index best = -1;
     std::vector<double> w;
     double w_enter = 0, b = 0;
 };
-TrialResult first_success(const Target& target, const Block& support, const Block& candidates, const TrialModel& model,
-                          const std::vector<Ranked>& exchanges, double goal, const Context& context);
+TrialResult try_all(const Target& target, const Block& support, const Block& candidates, const TrialModel& model,
+                    const std::vector<Ranked>& exchanges, double goal, const Context& context);
 
 }  // namespace paring

@@ -24,6 +24,7 @@ struct ExchangeModel {
     const double *g, *s,
         *floor;                  // m: gradients, Schur complements, least curvature after the exchange that is believed
     const unsigned char* fixed;  // k: must not leave; may be null
+    const double* correction = nullptr;  // k: added to what leaving costs in the model; may be null
 };
 
 // The `count` exchanges of least dF below `below`, best first (ties: lowest indices). Outsiders with s =

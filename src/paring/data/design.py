@@ -111,6 +111,11 @@ class Design:
             self._by_columns = self._view(turned)
         return self._by_columns
 
+    @property
+    def entries(self) -> int:
+        """Stored numbers: what one pass reads."""
+        return self.n * self.d if self.is_dense else int(self._X.nnz)
+
     # -- verbs --------------------------------------------------------------------------------------------------
 
     def scores(self, w: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from paring import _core
 from paring.result import Certificate, Model, PathPoint, Record, Result
+from paring.solvers.blas import one_thread
 
 
 @dataclass
@@ -95,6 +96,12 @@ def run_loop(problem: Any, solver: Solver, run: Run, why: str) -> Result:
     begin = time.perf_counter()
     design = problem.design
     stop = design.stop = _core.Stop() if run.time_limit is None else _core.Stop(float(run.time_limit))
+    with one_thread(getattr(design, "entries", 0)):
+        return _rounds(problem, solver, run, why, stop, begin)
+
+
+def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, begin: float) -> Result:
+    design = problem.design
     first_pass = design.passes
     history: list[Record] = []
     state, reason = State(Model(np.empty(0, np.int64), problem.zeros()[:0], 0.0)), None

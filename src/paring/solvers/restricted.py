@@ -8,7 +8,6 @@ One output and a size a Cholesky factor takes: Newton in the core (``core/src/ne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from paring import _core
 from paring.result import Model
+from paring.solvers.blas import lend_blas
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -46,14 +46,6 @@ class Restricted:
     def model(self) -> Model:
         order = np.argsort(self.features, kind="stable")
         return Model(self.features[order], self.w[order], self.b)
-
-
-@cache
-def lend_blas() -> None:
-    """Once: SciPy's BLAS and LAPACK to the core."""
-    from scipy.linalg import cython_blas, cython_lapack
-
-    _core.install_blas(cython_blas.__pyx_capi__, cython_lapack.__pyx_capi__)
 
 
 def minimise_on(

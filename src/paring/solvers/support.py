@@ -27,9 +27,10 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 SWAP_TOLERANCE = 1e-7  # of F at the null model: an exchange that gains less is no gain
-WORKING = 1e-9  # Newton's tolerance between exchanges, relative to F at the null model
+WORKING = 1e-8  # Newton's tolerance between exchanges, relative to F at the null model
 FINAL = 1e-13  # and at the end of a stage
 TRIALS = 50  # best modelled exchanges that are refitted before a support is called swap-optimal
+MOST = 1e300  # stands for infinity where it must be subtracted from
 BATCH = 0.25  # of the support: how many exchanges may be made at once
 
 
@@ -190,10 +191,10 @@ class Support:
         pairs = zip(out[leave[:TRIALS]], into[enter[:TRIALS]], strict=True)
         return any(self._try(np.append(np.delete(self.units, j), i)) for j, i in pairs)
 
-    def _exchange(self, leave: Indices, enter: Indices) -> bool:
-        """Make the disjoint ones among these at once, or the better half of them, and so on."""
+    def _exchange(self, leave: Indices, enter: Indices, fewest: int = 1) -> bool:
+        """Make the disjoint ones among these at once, or the better half of them, and so on down to ``fewest``."""
         chosen = disjoint(leave, enter, max(1, int(BATCH * self.size)))
-        while len(chosen):
+        while len(chosen) >= fewest:
             if self._try(np.concatenate([np.delete(self.units, leave[chosen]), enter[chosen]])):
                 return True
             chosen = chosen[: len(chosen) // 2]
@@ -209,11 +210,9 @@ class Support:
         ranked = _core.best_exchanges(
             np.ascontiguousarray(model.t.T), model.q, self.at.w, model.g, model.schur,
             np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny), fixed,
-            count=max(TRIALS, 4 * int(BATCH * self.size)), below=np.inf, threads=self.design.threads,
+            self._corrections(model, float(gains[candidates].max())), count=TRIALS, below=np.inf, threads=self.design.threads,
         )
-        sure = int(np.searchsorted(ranked[:, 0], -self.tolerance))
-        leave, enter = ranked[:, 1].astype(np.int64), candidates[ranked[:, 2].astype(np.int64)]
-        return self._exchange(leave[:sure], enter[:sure]) or self._trials(model, ranked[:TRIALS], leave, enter)
+        return self._trials(model, candidates, ranked)
 
     def _quadratic(self, candidates: Indices) -> Quadratic:
         """The model of F at the minimiser for these outsiders."""
@@ -228,25 +227,48 @@ class Support:
         schur = np.maximum(self.h[candidates] - np.einsum("ij,ij->i", cross, t), 0.0)
         return Quadratic(block, t, at.inverse.diagonal()[:k].copy(), self.g[candidates], schur, means, others)
 
-    def _trials(self, model: Quadratic, ranked: Array, leave: Indices, enter: Indices) -> bool:
-        """Try the best exchanges on F one by one; make the first that lowers it."""
-        at, moved = self.at, float(self.at.block.shifts @ self.at.w) if self.problem.fit_intercept else 0.0
-        found, w, w_enter, b = _core.try_exchanges(
+    def _corrections(self, model: Quadratic, most: float) -> Array:
+        """What the departure of each cheap member really costs, less what the model says it does.
+
+        Weights that separate some rows have next to no curvature left, and the model parts with them too gladly.
+        """
+        costs = self.at.w**2 / (2 * model.q)
+        cheap = largest(np.where(self.constraint.always[self.units], -np.inf, -costs), min(TRIALS, self.size))
+        cheap = cheap[costs[cheap] < most]
+        out = np.zeros(self.size)
+        if len(cheap):
+            alone = np.column_stack([costs[cheap], cheap, np.full(len(cheap), -1.0)])
+            out[cheap] = np.minimum(self._tried(model, alone)[0], MOST) - self.objective - costs[cheap]
+        return out
+
+    def _tried(self, model: Quadratic, exchanges: Array) -> tuple[Array, int, Array, float, float]:
+        """F after each of those exchanges; the best, and its point in the shifted columns of the blocks."""
+        at = self.at
+        moved = float(at.block.shifts @ at.w) if self.problem.fit_intercept else 0.0
+        return _core.try_exchanges(
             self.problem.target, at.block, model.block, at.w, float(at.b) + moved, at.z, at.objective, at.inverse,
-            model.t, model.schur, model.g, model.means, model.others, ranked, self.objective - self.tolerance,
+            model.t, model.schur, model.g, model.means, model.others, exchanges, self.objective - self.tolerance,
             threads=self.design.threads, stop=self.design.stop,
         )
-        if found < 0:
+
+    def _trials(self, model: Quadratic, candidates: Indices, ranked: Array) -> bool:
+        """Try the best exchanges on F, each alone; make those that lower it together, or else the best one."""
+        reached, best, w, w_enter, b = self._tried(model, ranked)
+        leave, enter = ranked[:, 1].astype(np.int64), candidates[ranked[:, 2].astype(np.int64)]
+        order = np.argsort(reached, kind="stable")[: int((reached < self.objective - self.tolerance).sum())]
+        if len(order) == 0:
             return False
+        if self._exchange(leave[order], enter[order], 2):
+            return True
         start = self.dense.copy()
-        start[at.features], start[enter[found]] = w, w_enter
+        start[self.at.features], start[enter[best]] = w, w_enter
         if self.problem.fit_intercept:
-            b -= float(at.block.shifts @ w) + float(model.block.shifts[int(ranked[found, 2])]) * w_enter
-        units = np.sort(np.append(np.delete(self.units, leave[found]), enter[found]))
-        reached = self._minimised(units, start, b)
-        if not reached.objective < self.objective - 0.5 * self.tolerance:
+            b -= float(self.at.block.shifts @ w) + float(model.block.shifts[int(ranked[best, 2])]) * w_enter
+        units = np.sort(np.append(np.delete(self.units, leave[best]), enter[best]))
+        alone = self._minimised(units, start, b)
+        if not alone.objective < self.objective - 0.5 * self.tolerance:
             return False
-        self._accept(units, reached)
+        self._accept(units, alone)
         return True
 
     def saved(self) -> tuple[Indices, Restricted]:
