@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 _HOME: dict[str, str] = {
     "Problem": "problem",
     "Result": "result",
+    "SparseClassifier": "estimators",
+    "SparseRegressor": "estimators",
     "constraints": "constraints",
     "losses": "losses",
     "minimize": "_minimize",
