@@ -11,9 +11,10 @@ namespace paring {
 namespace {
 
 constexpr double keep_factor_below =
-    0.1;                             // decrement ratio: a kept factor that contracts so well is as good as a new one
-constexpr double sufficient = 1e-4;  // Armijo
-constexpr double rounding = 1e-11;   // of F: a decrement below it may fail to show in F
+    0.1;  // decrement ratio: a kept factor that contracts so well is as good as a new one
+constexpr double sharp_contraction = 0.5;  // decrement ratio at which steps too small for F no longer help
+constexpr double sufficient = 1e-4;        // Armijo
+constexpr double rounding = 1e-11;         // of F: a decrement below it may fail to show in F
 constexpr double rounding_of_mean = 1e-13;
 constexpr double shortest = 1e-10;  // step at which the line search gives up
 constexpr double first_damping = 1e-4, damping_factor = 10, no_damping_below = 1e-7, most_damping = 1e4;
@@ -47,6 +48,9 @@ class Minimiser {
     void factorise();
     std::vector<double> direction() const;
     bool search(const std::vector<double>& direction, double decrement);
+    bool sharpen(const std::vector<double>& direction, double allowed);
+    double value_at(const std::vector<double>& direction, std::vector<double>& w, double& b);
+    void accept(const std::vector<double>& w, double b, double value);
 
     const Target& target_;
     const Block& block_;
@@ -147,29 +151,52 @@ std::vector<double> Minimiser::direction() const {
     return direction;
 }
 
+// F a step along `direction`, within the box; the point in w, b and trial_scores_.
+double Minimiser::value_at(const std::vector<double>& direction, std::vector<double>& w, double& b) {
+    w = point_.w;
+    for (std::size_t j = 0; j < w.size(); ++j) {
+        w[j] += step_ * direction[j];
+        if (box_.lower != nullptr) w[j] = std::clamp(w[j], box_.lower[j], box_.upper[j]);
+    }
+    b = point_.b + (target_.intercept ? step_ * direction.back() : 0.0);
+    block_.scores(w.data(), b, trial_scores_.data(), context_);
+    return objective(w.data(), trial_scores_.data());
+}
+
+void Minimiser::accept(const std::vector<double>& w, double b, double value) {
+    point_.w = w;
+    point_.b = b;
+    point_.z.swap(trial_scores_);
+    objective_ = value;
+}
+
 bool Minimiser::search(const std::vector<double>& direction, double decrement) {
-    std::vector<double> w(static_cast<std::size_t>(k_));
+    std::vector<double> w;
+    double b = 0;
     for (step_ = 1; step_ > shortest; step_ *= 0.5) {
+        const double value = value_at(direction, w, b);
         double slope = -decrement * step_;
-        if (box_.lower != nullptr) slope = target_.intercept ? gradient_.back() * step_ * direction.back() : 0.0;
-        for (std::size_t j = 0; j < w.size(); ++j) {
-            w[j] = point_.w[j] + step_ * direction[j];
-            if (box_.lower == nullptr) continue;
-            w[j] = std::clamp(w[j], box_.lower[j], box_.upper[j]);
-            slope += gradient_[j] * (w[j] - point_.w[j]);
+        if (box_.lower != nullptr) {
+            slope = target_.intercept ? gradient_.back() * step_ * direction.back() : 0.0;
+            for (std::size_t j = 0; j < w.size(); ++j) slope += gradient_[j] * (w[j] - point_.w[j]);
         }
-        const double b = point_.b + (target_.intercept ? step_ * direction.back() : 0.0);
-        block_.scores(w.data(), b, trial_scores_.data(), context_);
-        const double value = objective(w.data(), trial_scores_.data());
         if (value <= objective_ + sufficient * slope && value < objective_) {
-            point_.w = w;
-            point_.b = b;
-            point_.z.swap(trial_scores_);
-            objective_ = value;
+            accept(w, b, value);
             return true;
         }
     }
     return false;
+}
+
+// The full step, unless F rises by more than `allowed`.
+bool Minimiser::sharpen(const std::vector<double>& direction, double allowed) {
+    std::vector<double> w;
+    double b = 0;
+    step_ = 1;
+    const double value = value_at(direction, w, b);
+    if (!(value <= objective_ + allowed)) return false;
+    accept(w, b, value);
+    return true;
 }
 
 NewtonReport Minimiser::run(const NewtonOptions& options) {
@@ -177,7 +204,7 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
     block_.scores(point_.w.data(), point_.b, point_.z.data(), context_);
     objective_ = objective(point_.w.data(), point_.z.data());
     bool fresh = false, have_factor = false;
-    double previous = infinity;
+    double previous = infinity, sharp = infinity;
     report.converged = size_ == 0;
     while (size_ > 0) {
         context_.check();
@@ -192,6 +219,9 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
         report.decrement = -0.5 * dot(step.data(), gradient_.data(), size_);
         if (!(report.decrement > options.tolerance)) {
             report.converged = std::isfinite(report.decrement);
+            const bool contracts = report.decrement < sharp_contraction * sharp;
+            sharp = report.decrement;
+            if (report.decrement > options.sharpness && contracts && sharpen(step, options.tolerance)) continue;
             break;
         }
         if (report.rounds == options.max_rounds) break;

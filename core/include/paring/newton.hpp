@@ -29,6 +29,9 @@ struct Box {
 struct NewtonOptions {
     double tolerance = 1e-12;  // on half the Newton decrement, absolute
     int max_rounds = 100;
+    // Once within tolerance, full steps go on down to this, though too small to show in F: the error of the weights is
+    // the root of the decrement.
+    double sharpness = infinity;
 };
 
 struct NewtonReport {

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 TOLERANCE = 1e-13  # half the Newton decrement, relative to F at the null model
+SHARPNESS = 1e-19  # the same, where steps end that F no longer shows: weights then have nine digits, F has twelve
 MOST_ROUNDS = 100
 LARGEST_FACTOR = 4000  # coordinates: beyond, conjugate gradients
 
@@ -83,6 +84,7 @@ def minimise_on(
         *(box or (None, None)),
         tolerance=tolerance * problem.scale,
         max_rounds=MOST_ROUNDS,
+        sharpness=SHARPNESS * problem.scale if tolerance <= TOLERANCE else np.inf,
         want_inverse=inverse,
         threads=design.threads,
         stop=design.stop,
