@@ -152,7 +152,10 @@ struct Huber {
 // exp(z) - y z: the log-likelihood without its constant log(y!).
 struct Poisson {
     static constexpr double bound = infinity;
-    double value(double z, double y) const { return std::exp(z) - y * z; }
+    double value(double z, double y) const {
+        const double rate = std::exp(z);
+        return rate < infinity ? rate - y * z : infinity;  // not infinity - infinity where y z overflows too
+    }
     double slope(double z, double y) const { return std::exp(z) - y; }
     double curvature(double z, double) const { return std::exp(z); }
     double conjugate(double a, double y) const {
