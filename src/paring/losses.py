@@ -61,22 +61,28 @@ class Loss:
         return self.core.curvature_bound
 
     def value(self, z: ArrayLike, y: ArrayLike) -> Array:
-        return self.core.value(_floats(z), _floats(y))
+        return self.core.value(_floats(z), self._targets(y))
 
     def slope(self, z: ArrayLike, y: ArrayLike) -> Array:
-        return self.core.slope(_floats(z), _floats(y))
+        return self.core.slope(_floats(z), self._targets(y))
 
     def curvature(self, z: ArrayLike, y: ArrayLike) -> Array:
         """Second derivative; for multinomial the diagonal p (1 - p) of it."""
-        return self.core.curvature(_floats(z), _floats(y))
+        return self.core.curvature(_floats(z), self._targets(y))
 
     def conjugate(self, a: ArrayLike, y: ArrayLike) -> Array:
         """sup_z a z - loss(z, y): infinity outside the domain."""
-        return self.core.conjugate(_floats(a), _floats(y))
+        return self.core.conjugate(_floats(a), self._targets(y))
 
     def domain(self, y: ArrayLike) -> tuple[Array, Array]:
         """Ends of the interval of slopes where the conjugate is finite."""
         return self.core.domain(_floats(y))
+
+    def _targets(self, y: ArrayLike) -> Array:
+        """y as the core takes it, checked: a class number it does not know would be read past the end of a row."""
+        floats = _floats(y)
+        self.check_targets(floats)
+        return floats
 
     def check_targets(self, y: Array) -> None:
         """Raise ValueError unless y is what this loss can be taken of."""
