@@ -53,7 +53,7 @@ def slopes_at(problem: Any, z: Array) -> tuple[Array, Array]:
     """
     if problem.fit_intercept:
         z = z + best_intercepts(problem, z)
-    a = problem.loss.slope(z, problem.y)
+    a = problem.loss.core.slope(z, problem.y)
     a[problem.v == 0] = 0.0
     return (balanced(problem, a) if problem.fit_intercept else a), z
 
@@ -72,7 +72,7 @@ def corner_slopes(problem: Any, z: Array, model: Any) -> Array | None:
         return None
     from scipy.optimize import lsq_linear
 
-    a = np.where(corner | (v == 0), 0.0, problem.loss.slope(z, y))
+    a = np.where(corner | (v == 0), 0.0, problem.loss.core.slope(z, y))
     w, support = model.weights, model.support
     inside = np.ones(len(w), dtype=bool)
     if feasible.lower is not None:
@@ -173,7 +173,7 @@ class DualPoint:
         a = self.a if t == 1.0 else t * self.a
         if not (np.isfinite(a).all() and is_balanced(problem, a)):
             return -np.inf
-        conjugate = problem.loss.conjugate(a, problem.y)
+        conjugate = problem.loss.core.conjugate(a, problem.y)
         if not np.isfinite(conjugate).all():  # outside the domain
             return -np.inf
         with np.errstate(over="ignore", invalid="ignore"):
@@ -205,6 +205,7 @@ class DualPoint:
 
 def dual_point(problem: Any, a: Array) -> DualPoint:
     """The point with its c. Cost: one pass."""
+    a = np.ascontiguousarray(a, dtype=np.float64)
     v = problem.v.reshape((-1,) + (1,) * (a.ndim - 1))
     c = -problem.design.adjoint(v * a / problem.n)
     with np.errstate(over="ignore"):

@@ -51,7 +51,7 @@ def shares(sizes: Array, k: int, t: float) -> Array:
     is solved for exactly between two breakpoints, found by bisection over them. At most k nonzero sizes: s =
     1 there. Cost: O(d log d).
     """
-    positive = sizes > 1e-150 * max(float(sizes.max(initial=0.0)), 1e-150)
+    positive = sizes > 1e-150 * float(sizes.max(initial=0.0))
     m = sizes[positive]
     s = np.zeros_like(sizes)
     if k >= len(m):
