@@ -9,7 +9,7 @@ from typing import Any
 
 from paring import _core
 
-WORTH_LIMITING = 1e6  # entries of X: below, BLAS starts no threads of its own, and the limit would cost more
+WORTH_LIMITING = 1e5  # entries of X: below, BLAS starts no threads of its own, and the limit would cost more
 
 
 @cache

@@ -61,7 +61,7 @@ class Pursuit:
         if self.sizes not in ("stages", "all"):
             raise ValueError(f"sizes must be 'stages' or 'all', got {self.sizes!r}")
         refuse(problem)
-        engine = make_engine(problem)
+        engine = make_engine(problem, run.tol)
         k = problem.constraint.k
         begun = np.union1d(np.flatnonzero(problem.constraint.always), self._started(problem, run.start))
         path: dict[int, PathPoint] = {}
@@ -116,7 +116,7 @@ def second_look(engine: Any, size: int) -> None:
         engine.restore(saved)
 
 
-def make_engine(problem: Any) -> Any:
+def make_engine(problem: Any, tol: float) -> Any:
     """Tableau where every exchange can be judged exactly within memory; else the quadratic model at the minimiser."""
     constraint = problem.constraint
     exact = problem.loss.name == "squared" and constraint.unit_of is None and constraint.lower is None
@@ -124,7 +124,7 @@ def make_engine(problem: Any) -> Any:
         return Tableau(problem)
     from paring.solvers.support import Support
 
-    return Support(problem)
+    return Support(problem, tol)
 
 
 def refuse(problem: Any) -> None:

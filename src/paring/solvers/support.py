@@ -26,11 +26,11 @@ from paring.solvers.tableau import COLLINEAR, disjoint
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SWAP_TOLERANCE = 1e-7  # of F at the null model: an exchange that gains less is no gain
 WORKING = 1e-8  # Newton's tolerance between exchanges, relative to F at the null model
 FINAL = 1e-13  # and at the end of a stage
 TRIALS = 50  # best modelled exchanges that are refitted before a support is called swap-optimal
 MOST = 1e300  # stands for infinity where it must be subtracted from
+ALIKE = 2  # exchanges of one member, or of one outsider, among those tried first
 BATCH = 0.25  # of the support: how many exchanges may be made at once
 
 
@@ -47,14 +47,28 @@ class Quadratic:
     others: Array
 
 
+def few_of_each(ranked: Array, alike: int, most: int) -> Indices:
+    """Positions of the first ``most`` exchanges in which no member and no outsider comes more than ``alike`` times."""
+    seen: dict[tuple[int, float], int] = {}
+    kept: list[int] = []
+    for at, (_, leave, enter) in enumerate(ranked.tolist()):
+        if len(kept) == most:
+            break
+        times = seen.get((0, leave), 0), seen.get((1, enter), 0)
+        if max(times) < alike:
+            kept.append(at)
+            seen[0, leave], seen[1, enter] = times[0] + 1, times[1] + 1
+    return np.array(kept, np.int64)
+
+
 class Support:
     """The state of one pursuit: units in the support and the minimiser on their features."""
 
     swap_optimal = "model"
 
-    def __init__(self, problem: Any) -> None:
+    def __init__(self, problem: Any, tol: float) -> None:
         self.problem, self.design, self.constraint = problem, problem.design, problem.constraint
-        self.tolerance = SWAP_TOLERANCE * problem.scale
+        self.tolerance = tol * problem.scale  # an exchange that gains less is no gain
         self.dense = problem.zeros()
         self.units = np.empty(0, np.int64)
         self.singles = self.constraint.unit_of is None and problem.outputs == 1
@@ -202,7 +216,7 @@ class Support:
 
     def _modelled(self, gains: Array) -> bool:
         """The tableau's formula on the candidates of largest gain; then the best of them tried on F itself."""
-        candidates = largest(gains, min(4 * self.size + 100, int((gains >= 0).sum())))
+        candidates = largest(gains, min(self.size + 100, int((gains >= 0).sum())))
         if len(candidates) == 0:
             return False
         model = self._quadratic(candidates)
@@ -210,9 +224,11 @@ class Support:
         ranked = _core.best_exchanges(
             np.ascontiguousarray(model.t.T), model.q, self.at.w, model.g, model.schur,
             np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny), fixed,
-            self._corrections(model, float(gains[candidates].max())), count=TRIALS, below=np.inf, threads=self.design.threads,
+            self._corrections(model, float(gains[candidates].max())), count=20 * TRIALS, below=np.inf,
+            threads=self.design.threads,
         )
-        return self._trials(model, candidates, ranked)
+        varied = ranked[few_of_each(ranked, ALIKE, TRIALS)]
+        return self._trials(model, candidates, varied) or self._trials(model, candidates, ranked[:TRIALS])
 
     def _quadratic(self, candidates: Indices) -> Quadratic:
         """The model of F at the minimiser for these outsiders."""
