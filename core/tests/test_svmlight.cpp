@@ -175,7 +175,8 @@ void test_limits() {
     SvmlightOptions options;
     options.max_line = 100;
     std::string row = "1";
-    for (int i = 1; i < 40; ++i) row += " " + std::to_string(i) + ":1";
+    for (int i = 1; i < 40; ++i)
+        row.append(" ").append(std::to_string(i)).append(":1");  // " " + string: a false alarm of GCC 12
     const std::string expected = "line 2: expected a line end, found more than 100 bytes in one line";
     for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::string::npos}) {
         REQUIRE(parse("1 1:1\n" + row + "\n", options, piece).error == expected);
