@@ -128,10 +128,10 @@ class Feasible:
         """Sums over the features of each unit."""
         if self.unit_of is None:
             return per_feature
-        return np.bincount(self.unit_of, weights=per_feature, minlength=self.units)
+        return np.asarray(np.bincount(self.unit_of, per_feature, self.units), dtype=np.float64)
 
     def best_units(self, gains: Array, k: int | None = None) -> Indices:
-        """The k units of largest gain, ascending; always-units first, never-units left out, ties to the lowest index."""
+        """The k units of largest gain, ascending; always-units first, never-units out, ties to the lowest index."""
         k = self.k if k is None else k
         ranked = np.where(self.never, -np.inf, np.where(self.always, np.inf, gains))
         k = min(k, self.units - int(self.never.sum()))
@@ -180,7 +180,11 @@ def largest(values: Array, k: int) -> Indices:
 
 
 def _count(k: Any, units: int, what: str) -> int:
-    if isinstance(k, bool) or int(k) != k or k < 1:
+    try:
+        whole = not isinstance(k, bool | np.bool_) and int(k) == k and k >= 1
+    except (TypeError, ValueError, OverflowError):  # None, NaN, infinity
+        whole = False
+    if not whole:
         raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
     if k > units:
         raise ValueError(f"k={k} is more than the {units} {what} there are: choose k <= {units}")
@@ -211,7 +215,7 @@ def _mask(chosen: Sequence[int], name: str, d: int, unit_of: Indices | None, uni
 def _bounds(bounds: tuple[ArrayLike, ArrayLike] | None, d: int) -> tuple[Array | None, Array | None]:
     if bounds is None:
         return None, None
-    if len(bounds) != 2:
+    if np.isscalar(bounds) or len(bounds) != 2:
         raise ValueError("bounds must be a pair (lower, upper)")
     ends = []
     for name, end in zip(("lower", "upper"), bounds, strict=True):
