@@ -96,7 +96,7 @@ def test_the_ascent_closes_the_gap_to_its_relaxation(loss: losses.Loss, name: st
 
 
 def test_the_papers_counterexample() -> None:
-    """Yuan et al. (DIHT): the optimum is 4/3; the maximum of the dual 55/42, not the 7/6 printed, at (-12/7, -12/7, -1)."""
+    """Yuan et al. (DIHT): the optimum is 4/3; the dual's maximum 55/42, not the 7/6 printed, at (-12/7, -12/7, -1)."""
     problem = Problem(np.eye(3), [2.0, 2.0, 1.0], constraint=TopK(1), ridge=1.0)
     best, model = optimum(problem, np.eye(3))
     assert best == pytest.approx(4 / 3)
@@ -109,7 +109,7 @@ def test_the_papers_counterexample() -> None:
 
 @pytest.mark.parametrize("loss", [losses.squared, losses.logistic, losses.huber, losses.squared_hinge])
 def test_without_the_equality_the_number_would_exceed_the_optimum(loss: losses.Loss) -> None:
-    """The dual function of slopes that do not sum to 0 is no bound once the intercept is free; ours is -infinity there."""
+    """Slopes that do not sum to 0 give no bound once the intercept is free; ours is -infinity there."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((30, 4))
     y = X[:, 0] + 6 if loss.targets == "real" else np.where(np.arange(30) < 27, 1.0, -1.0)
