@@ -15,7 +15,6 @@ COLOURS = {
     "fastsparsegams-swaps": "#bcbd22",
     "l1-refit": "#7f7f7f",
 }
-UNLIKE = {"liblinear-l1"}  # its objective is that of another problem
 
 
 def _ticks(axes: Any, name: str, values: list[float]) -> None:
@@ -35,7 +34,7 @@ def _ticks(axes: Any, name: str, values: list[float]) -> None:
 def _panel(axes: Any, result: dict[str, Any], seen: dict[str, Any]) -> None:
     by_rival: dict[str, list[dict[str, Any]]] = {}
     for row in result["rows"]:
-        if "objective" in row and row["rival"] not in UNLIKE:
+        if row.get("objective") is not None:
             by_rival.setdefault(row["rival"], []).append(row)
     for rival, rows in by_rival.items():
         rows = sorted(rows, key=lambda row: row["got"])
@@ -63,6 +62,7 @@ def _panel(axes: Any, result: dict[str, Any], seen: dict[str, Any]) -> None:
     _ticks(axes, "x", [row["seconds"] for rows in by_rival.values() for row in rows])
     _ticks(axes, "y", [row["objective"] for rows in by_rival.values() for row in rows])
     axes.set_title(f"{result['name']}: {result['n']:,} x {result['d']:,}, {result['loss']}", fontsize=10)
+    axes.margins(0.12)
     axes.grid(True, which="major", alpha=0.3)
     axes.set_xlabel("seconds")
     axes.set_ylabel("objective")
@@ -75,7 +75,7 @@ def draw(path: Path, results: list[dict[str, Any]]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    drawn = [r for r in results if any("objective" in row for row in r.get("rows", ()))]
+    drawn = [r for r in results if any(row.get("objective") for row in r.get("rows", ()))]
     if not drawn:
         return
     columns = min(3, len(drawn))

@@ -22,6 +22,7 @@ import exchange
 import picture
 import problems
 import rivals
+import scipy.sparse as sp
 import table
 from evaluate import Judge
 from processes import Worker
@@ -42,6 +43,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small versions: a check that all rivals run")
     parser.add_argument("--config", type=Path, default=HERE / "config.yaml")
     parser.add_argument("--name", default="latest", help="results/NAME.md, .json and .png")
+    parser.add_argument("--note", default="", help="a sentence for the page: what else the machine was doing, say")
     return parser.parse_args(argv)
 
 
@@ -75,7 +77,7 @@ class Fitting:
 
     def __init__(self, run: dict[str, Any], environments: dict[str, str], folder: Path, X: Any, y: Any) -> None:
         self.run, self.folder = run, folder
-        self.shape, self.sparse = X.shape, not isinstance(X, problems.np.ndarray)
+        self.sparse = sp.issparse(X)
         self.workers = {
             name: Worker(environments[rivals.RIVALS[name].environment], run["threads"]) for name in run["rivals"]
         }
@@ -90,7 +92,6 @@ class Fitting:
     def warm_up(self, name: str) -> None:
         """A fit of a tiny problem; what a rival cannot do is said for every k."""
         rival, loss = rivals.RIVALS[name], self.run["loss"]
-        error = None
         if loss not in rival.losses:
             error = f"has no {loss} loss"
         elif self.sparse and not rival.sparse:
@@ -137,14 +138,14 @@ def rows_of(fitting: Fitting, judge: Judge, name: str) -> list[dict[str, Any]]:
     for k in fitting.run["k"]:
         at = k if k in fitting.asked(name) else max(fitting.run["k"])
         row: dict[str, Any] = {"rival": name, "k": k}
-        if error := fitting.errors.get((name, at)):
-            rows.append({**row, "error": error})
+        times = fitting.seconds.get((name, at))
+        if not times:
+            rows.append({**row, "error": fitting.errors[name, at]})
             continue
         judged = judge.judge(exchange.read_fits(fitting.folder / f"{name}-{at}.npz"), k)
         if judged is None:
             rows.append({**row, "error": f"no size within {k}"})
             continue
-        times = fitting.seconds[name, at]
         rows.append({**row, **judged, "seconds": statistics.median(times), "first": times[0], "repeats": len(times)})
     return rows
 
@@ -160,7 +161,10 @@ def ours_at_their_sizes(fitting: Fitting, rows: list[dict[str, Any]]) -> None:
 
 
 def compare(rows: list[dict[str, Any]]) -> None:
-    """Objective and time over ours at the size the rival got; overlap with our support where no truth is known."""
+    """Objective and time over ours at the size the rival got; overlap with our support where no truth is known.
+
+    Of a rival that minimises another objective, ours is not shown.
+    """
     judged = [row for row in rows if "objective" in row]
     ours = {row["k"]: row for row in judged if row["rival"] == "paring"}
     for row in judged:
@@ -172,6 +176,8 @@ def compare(rows: list[dict[str, Any]]) -> None:
         row.setdefault("overlap", len(set(row["support"]) & set(same["support"])) / max(1, row["got"]))
     for row in judged:
         del row["support"]
+        if rivals.RIVALS[row["rival"]].other_objective:
+            row["objective"] = row["relative"] = None
 
 
 def execute(run: dict[str, Any], environments: dict[str, str], scratch: Path, say) -> dict[str, Any]:
@@ -200,20 +206,15 @@ def execute(run: dict[str, Any], environments: dict[str, str], scratch: Path, sa
     return {**heading, "rows": rows}
 
 
-def software(environments: dict[str, str], threads: int) -> dict[str, str]:
-    packages = sorted({rival.package for rival in rivals.RIVALS.values()} - {"paring"} | {"numpy"})
-    found = Worker(environments["rivals"], threads)
-    ours = Worker(environments["ours"], threads)
-    try:
-        theirs = found.ask({"versions": packages}, 60).get("versions", {})
-        return {
-            "python": platform.python_version(),
-            **ours.ask({"versions": ["paring"]}, 60).get("versions", {}),
-            **theirs,
-        }
-    finally:
-        found.close()
-        ours.close()
+def software(environments: dict[str, str]) -> dict[str, str]:
+    """Versions, as each environment knows them."""
+    found = {"python": platform.python_version()}
+    for environment, folder in environments.items():
+        packages = {rival.package for rival in rivals.RIVALS.values() if rival.environment == environment}
+        worker = Worker(folder, 1)
+        found |= worker.ask({"versions": sorted({*packages, "numpy"})}, 60).get("versions", {})
+        worker.close()
+    return found
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -225,11 +226,7 @@ def main(argv: list[str] | None = None) -> None:
         print(line, file=sys.stderr, flush=True)
 
     results: list[dict[str, Any]] = []
-    about = {
-        "cores": os.cpu_count(),
-        "threads": runs[0]["threads"] if runs else 0,
-        "software": software(environments, 1),
-    }
+    about = {"cores": os.cpu_count(), "software": software(environments), "note": args.note}
     folder = HERE / "results"
     with tempfile.TemporaryDirectory() as scratch:
         for run in runs:

@@ -71,7 +71,11 @@ def body(result: dict[str, Any]) -> str:
 
 def markdown(about: dict[str, Any], results: list[dict[str, Any]]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in about["software"].items())
-    parts = ["# Exact-k solvers side by side\n", LEGEND + "\n", f"{about['cores']} cores; {versions}.\n"]
+    parts = [
+        "# Exact-k solvers side by side\n",
+        LEGEND + "\n",
+        f"{about['cores']} cores; {versions}. {about['note']}".strip() + "\n",
+    ]
     for result in results:
         parts.append(heading(result))
         if "rows" in result:

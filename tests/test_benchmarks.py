@@ -159,7 +159,7 @@ def test_what_is_missing_or_fails_is_a_line_of_the_table(bench: Any, tmp_path: P
     }
     here = os.path.relpath(sys.prefix, ROOT)  # an environment with scikit-learn, without abess
     result = run.execute(entry, {"rivals": here, "ours": here}, tmp_path, lambda line: None)
-    page = table.markdown({"cores": 1, "software": {}}, [result, {"name": "gone", "skipped": "no file"}])
+    page = table.markdown({"cores": 1, "software": {}, "note": ""}, [result, {"name": "gone", "skipped": "no file"}])
     assert "| omp | 2 | 2 |" in page
     assert "liblinear-l1 (k=2): has no squared loss" in page
     if importlib.util.find_spec("abess") is None:
