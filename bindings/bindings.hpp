@@ -54,6 +54,7 @@ void bind_loss(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_block(nb::module_& m);
 void bind_newton(nb::module_& m);
+void bind_tableau(nb::module_& m);
 void bind_formats(nb::module_& m);
 
 }  // namespace paring

@@ -128,6 +128,40 @@ def try_exchanges(target: Target, support: Block, candidates: Block, w: Annotate
 
 def best_exchanges(t: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], q: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], s: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], floor: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], fixed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, correction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, count: int = 1, below: float = 0.0, threads: int = 1) -> NDArray[numpy.float64]: ...
 
+class SavedTableau:
+    pass
+
+class Tableau:
+    """
+    Least squares on a support: exact gains and exchanges (core/include/paring/tableau.hpp).
+    """
+
+    def __init__(self, gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], objective: float, always: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], never: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], gram: object, tolerance: float, batch: float, cache_bytes: float) -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def objective(self) -> float: ...
+
+    @property
+    def features(self) -> NDArray[numpy.int64]: ...
+
+    @property
+    def weights(self) -> NDArray[numpy.float64]: ...
+
+    def grow(self, size: int, threads: int, stop: Stop) -> None: ...
+
+    def shrink(self, size: int, threads: int, stop: Stop) -> None: ...
+
+    def polish(self, threads: int, stop: Stop) -> None: ...
+
+    def enter(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, stop: Stop) -> None: ...
+
+    def saved(self) -> SavedTableau: ...
+
+    def restore(self, saved: SavedTableau) -> None: ...
+
 class SvmlightError(ValueError):
     pass
 

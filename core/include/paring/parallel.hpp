@@ -48,6 +48,11 @@ struct Context {
     const StopToken* stop = nullptr;
     std::function<void()> poll = {};
 
+    // Between two pieces of work: throws where the run is over, or where poll does.
+    void look() const {
+        if (poll) poll();
+        check();
+    }
     void check() const {
         if (stop != nullptr) stop->throw_if_over();
     }

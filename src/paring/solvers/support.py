@@ -21,12 +21,12 @@ from paring import _core
 from paring.constraints import largest
 from paring.result import Model
 from paring.solvers.restricted import Restricted, minimise_on
-from paring.solvers.tableau import COLLINEAR, disjoint
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 WORKING = 1e-8  # Newton's tolerance between exchanges, relative to F at the null model
+COLLINEAR = 1e-10  # a Schur complement this small beside the column's own curvature is rounding
 FINAL = 1e-13  # and at the end of a stage
 TRIALS = 50  # best modelled exchanges that are refitted before a support is called swap-optimal
 MOST = 1e300  # stands for infinity where it must be subtracted from
@@ -45,6 +45,18 @@ class Quadratic:
     schur: Array
     means: Array
     others: Array
+
+
+def disjoint(leave: Indices, enter: Indices, most: int) -> Indices:
+    """Positions of the first exchanges, best first, that share no feature."""
+    seen: set[tuple[str, int]] = set()
+    chosen: list[int] = []
+    for at, (j, i) in enumerate(zip(leave.tolist(), enter.tolist(), strict=True)):
+        if len(chosen) == most or ("out", j) in seen or ("in", i) in seen:
+            continue
+        seen |= {("out", j), ("in", i)}
+        chosen.append(at)
+    return np.array(chosen, np.int64)
 
 
 def few_of_each(ranked: Array, alike: int, most: int) -> Indices:
@@ -222,9 +234,16 @@ class Support:
         model = self._quadratic(candidates)
         fixed = self.constraint.always[self.units].view(np.uint8) if self.constraint.always.any() else None
         ranked = _core.best_exchanges(
-            np.ascontiguousarray(model.t.T), model.q, self.at.w, model.g, model.schur,
-            np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny), fixed,
-            self._corrections(model, float(gains[candidates].max())), count=20 * TRIALS, below=np.inf,
+            np.ascontiguousarray(model.t.T),
+            model.q,
+            self.at.w,
+            model.g,
+            model.schur,
+            np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny),
+            fixed,
+            self._corrections(model, float(gains[candidates].max())),
+            count=20 * TRIALS,
+            below=np.inf,
             threads=self.design.threads,
         )
         varied = ranked[few_of_each(ranked, ALIKE, TRIALS)]
@@ -262,9 +281,23 @@ class Support:
         at = self.at
         moved = float(at.block.shifts @ at.w) if self.problem.fit_intercept else 0.0
         return _core.try_exchanges(
-            self.problem.target, at.block, model.block, at.w, float(at.b) + moved, at.z, at.objective, at.inverse,
-            model.t, model.schur, model.g, model.means, model.others, exchanges, self.objective - self.tolerance,
-            threads=self.design.threads, stop=self.design.stop,
+            self.problem.target,
+            at.block,
+            model.block,
+            at.w,
+            float(at.b) + moved,
+            at.z,
+            at.objective,
+            at.inverse,
+            model.t,
+            model.schur,
+            model.g,
+            model.means,
+            model.others,
+            exchanges,
+            self.objective - self.tolerance,
+            threads=self.design.threads,
+            stop=self.design.stop,
         )
 
     def _trials(self, model: Quadratic, candidates: Indices, ranked: Array) -> bool:

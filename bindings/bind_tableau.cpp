@@ -1,0 +1,91 @@
+#include "bindings.hpp"
+#include "paring/tableau.hpp"
+
+namespace paring {
+
+namespace {
+
+// Rows of H from a Python callable (int64 features -> float64 rows), or from H itself.
+GramRows gram_rows(const nb::object& source, Index d) {
+    Matrix whole;
+    if (nb::try_cast(source, whole)) {
+        require(static_cast<Index>(whole.shape(0)) == d && static_cast<Index>(whole.shape(1)) == d, "H must be d x d");
+        return [whole, d](std::span<const Index> features, double* out) {
+            for (const Index j : features) out = std::copy_n(whole.data() + j * d, d, out);
+        };
+    }
+    return [source, d](std::span<const Index> features, double* out) {
+        const nb::gil_scoped_acquire hold;
+        auto* kept = new std::vector<Index>(features.begin(), features.end());
+        const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
+        const nb::ndarray<nb::numpy, Index> asked(kept->data(), {kept->size()}, owner);
+        const auto rows = nb::cast<Matrix>(source(asked));
+        require(rows.shape(0) == features.size() && static_cast<Index>(rows.shape(1)) == d,
+                "gram rows of another shape");
+        std::copy_n(rows.data(), rows.size(), out);
+    };
+}
+
+void make(Tableau* self, const Vector& gradient, const Vector& diagonal, double objective, const Bytes& always,
+          const Bytes& never, const nb::object& gram, double tolerance, double batch, double cache_bytes) {
+    const std::size_t d = gradient.shape(0);
+    require(diagonal.shape(0) == d && always.shape(0) == d && never.shape(0) == d,
+            "the tableau's parts differ in size");
+    new (self) Tableau({gradient.data(), gradient.data() + d}, {diagonal.data(), diagonal.data() + d}, objective,
+                       {always.data(), always.data() + d}, {never.data(), never.data() + d},
+                       gram_rows(gram, static_cast<Index>(d)), {tolerance, batch, cache_bytes});
+}
+
+template <void (Tableau::*move)(Index, const Context&)>
+void resize(Tableau& tableau, Index size, int threads, const StopToken* stop) {
+    const nb::gil_scoped_release free;
+    (tableau.*move)(size, context_of(threads, stop));
+}
+
+}  // namespace
+
+void bind_tableau(nb::module_& m) {
+    nb::class_<Tableau::Saved>(m, "SavedTableau");
+    nb::class_<Tableau>(m, "Tableau",
+                        "Least squares on a support: exact gains and exchanges (core/include/paring/tableau.hpp).")
+        .def("__init__", &make, nb::arg("gradient").noconvert(), nb::arg("diagonal").noconvert(), nb::arg("objective"),
+             nb::arg("always").noconvert(), nb::arg("never").noconvert(), nb::arg("gram"), nb::arg("tolerance"),
+             nb::arg("batch"), nb::arg("cache_bytes"))
+        .def_prop_ro("size", &Tableau::size)
+        .def_prop_ro("objective", &Tableau::objective)
+        .def_prop_ro(
+            "features",
+            [](const Tableau& tableau) {
+                auto* kept = new std::vector<Index>(tableau.features());
+                const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
+                return nb::ndarray<nb::numpy, Index>(kept->data(), {kept->size()}, owner);
+            },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "weights",
+            [](const Tableau& tableau) {
+                const std::size_t k = tableau.weights().size();
+                return to_numpy(std::vector<double>(tableau.weights()), {k});
+            },
+            nb::rv_policy::move)
+        .def("grow", &resize<&Tableau::grow>, nb::arg("size"), nb::arg("threads"), nb::arg("stop"))
+        .def("shrink", &resize<&Tableau::shrink>, nb::arg("size"), nb::arg("threads"), nb::arg("stop"))
+        .def(
+            "polish",
+            [](Tableau& tableau, int threads, const StopToken* stop) {
+                const nb::gil_scoped_release free;
+                tableau.polish(context_of(threads, stop));
+            },
+            nb::arg("threads"), nb::arg("stop"))
+        .def(
+            "enter",
+            [](Tableau& tableau, const Indices& features, int threads, const StopToken* stop) {
+                const nb::gil_scoped_release free;
+                tableau.enter({features.data(), features.shape(0)}, context_of(threads, stop));
+            },
+            nb::arg("features").noconvert(), nb::arg("threads"), nb::arg("stop"))
+        .def("saved", &Tableau::saved)
+        .def("restore", &Tableau::restore, nb::arg("saved"));
+}
+
+}  // namespace paring

@@ -1,0 +1,46 @@
+// Small row-major matrices by value: what a principal pivot needs beside the long rows.
+#pragma once
+
+#include <vector>
+
+#include "paring/blas.hpp"
+#include "paring/kernels.hpp"
+
+namespace paring {
+
+inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// Inverse of a symmetric positive definite m x m matrix; false where it is not.
+inline bool invert(std::vector<double>& a, Index m) {
+    if (m == 1) {
+        if (!(a[0] > 0)) return false;
+        a[0] = 1 / a[0];
+        return true;
+    }
+    if (!cholesky(a.data(), m)) return false;
+    cholesky_inverse(a.data(), m);
+    return true;
+}
+
+// out (p x m) = a (p x q) b (q x m), all small.
+inline std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, Index p, Index q,
+                                   Index m) {
+    std::vector<double> out(at(p * m));
+    for (Index i = 0; i < p; ++i)
+        for (Index l = 0; l < q; ++l) axpy(a[at(i * q + l)], b.data() + l * m, out.data() + i * m, m);
+    return out;
+}
+
+inline std::vector<double> transposed(const std::vector<double>& a, Index rows, Index columns) {
+    std::vector<double> out(a.size());
+    for (Index i = 0; i < rows; ++i)
+        for (Index j = 0; j < columns; ++j) out[at(j * rows + i)] = a[at(i * columns + j)];
+    return out;
+}
+
+inline std::vector<double> negated(std::vector<double> a) {
+    for (double& value : a) value = -value;
+    return a;
+}
+
+}  // namespace paring
