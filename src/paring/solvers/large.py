@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paring import _core
-from paring.solvers.restricted import MOST_ROUNDS, Restricted, lend_blas
+from paring.solvers.blas import lend_blas
+from paring.solvers.restricted import MOST_ROUNDS, Restricted
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -1,6 +1,6 @@
 """The inner problem of every pursuit: minimise F over chosen features and the intercept,
 
-    min_{w_S, b} (1/n) sum_i v_i loss(x_i,S.w_S + b, y_i) + (ridge/2) |w_S|^2,   bounds on w_S where the problem has them.
+    min_{w_S, b} (1/n) sum_i v_i loss(x_i,S.w_S + b, y_i) + (ridge/2) |w_S|^2,   bounds on w_S where there are any.
 
 One output and a size a Cholesky factor takes: Newton in the core (``core/src/newton.cpp``). Otherwise ``large.py``.
 """
@@ -42,6 +42,7 @@ class Restricted:
     block: _core.Block
     inverse: Array | None
     converged: bool
+    remaining: float = np.inf  # half the Newton decrement at the point, where it is known
 
     @property
     def model(self) -> Model:
@@ -75,13 +76,14 @@ def minimise_on(
     design, constraint = problem.design, problem.constraint
     if block is None:
         block = design.block(features, problem.v if problem.fit_intercept else None)
-    box = () if constraint.lower is None else (constraint.lower[features], constraint.upper[features])
+    lower, upper = (None if end is None else end[features] for end in (constraint.lower, constraint.upper))
     w, b, z, matrix, report = _core.minimise_block(
         problem.target,
         block,
         np.ascontiguousarray(w),
         float(b),
-        *(box or (None, None)),
+        lower,
+        upper,
         tolerance=tolerance * problem.scale,
         max_rounds=MOST_ROUNDS,
         sharpness=SHARPNESS * problem.scale if tolerance <= TOLERANCE else np.inf,
@@ -89,4 +91,4 @@ def minimise_on(
         threads=design.threads,
         stop=design.stop,
     )
-    return Restricted(features, w, b, z, report[0], block, matrix, report[4])
+    return Restricted(features, w, b, z, report[0], block, matrix, report[4], report[1])

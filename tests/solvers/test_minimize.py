@@ -1,0 +1,198 @@
+"""``paring.minimize`` against enumeration, and what it refuses."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds
+from scipy.optimize import minimize as scipy_minimize
+
+import paring
+from paring.solvers.htp import HTP
+from paring.solvers.steps import Fixed, Lipschitz
+
+D = 7
+RNG = np.random.default_rng(0)
+A = RNG.standard_normal((20, D))
+Q = A.T @ A / 20 + 0.2 * np.eye(D)
+LINEAR = np.array([2.0, -0.1, 0.3, -2.5, 0.2, 1.5, 0.1])
+GROUPS = [0, 1, 1, 2, 2, 0, 3]
+
+
+def fun(x):
+    return 0.5 * x @ Q @ x - LINEAR @ x + np.sum(np.cosh(0.5 * x)) + 10
+
+
+def jac(x):
+    return Q @ x - LINEAR + 0.5 * np.sinh(0.5 * x)
+
+
+def hessp(x, p):
+    return Q @ p + 0.25 * np.cosh(0.5 * x) * p
+
+
+def best(k: int, bounds=None, groups=None, always=(), never=()) -> float:
+    """The least value over every support."""
+    labels = np.arange(D) if groups is None else np.asarray(groups)
+    found = np.inf
+    for chosen in combinations(np.unique(labels), k):
+        if set(labels[list(always)]) - set(chosen) or set(labels[list(never)]) & set(chosen):
+            continue
+        S = np.flatnonzero(np.isin(labels, chosen))
+
+        def on_support(u, S=S):
+            x = np.zeros(D)
+            x[S] = u
+            return fun(x), jac(x)[S]
+
+        box = None if bounds is None else [bounds] * len(S)
+        result = scipy_minimize(on_support, np.zeros(len(S)), jac=True, method="L-BFGS-B", bounds=box)
+        found = min(found, result.fun)
+    return found
+
+
+@pytest.mark.parametrize("solver", ["grahtp", "htp", "iht", "grasp", "omp"])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_against_enumeration(solver: str, k: int) -> None:
+    result = paring.minimize(fun, k, np.zeros(D), jac=jac, solver=solver, tol=1e-10)
+    assert result.objective == pytest.approx(best(k), rel=1e-8)
+    assert result.objective == fun(result.coef)
+    assert np.count_nonzero(result.coef) == k
+    assert result.converged
+    assert result.certificate.kind == "fixed_point"
+    assert np.isinf(result.dual_gap)
+
+
+@pytest.mark.parametrize("solver", ["grahtp", "iht", "omp"])
+@pytest.mark.parametrize(
+    "limits",
+    [{"groups": GROUPS}, {"always": [6]}, {"never": [3]}, {"groups": GROUPS, "always": [6], "never": [4]}],
+    ids=str,
+)
+def test_limits_against_enumeration(solver: str, limits: dict) -> None:
+    result = paring.minimize(fun, 2, np.zeros(D), jac=jac, solver=solver, tol=1e-10, **limits)
+    assert result.objective == pytest.approx(best(2, **limits), rel=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["grahtp", "iht", "omp"])
+def test_bounds_against_enumeration(solver: str) -> None:
+    for bounds in ((-0.4, 0.6), Bounds(-0.4, 0.6), (np.full(D, -0.4), np.full(D, 0.6))):
+        result = paring.minimize(fun, 3, np.zeros(D), jac=jac, solver=solver, bounds=bounds, tol=1e-10)
+        assert result.objective == pytest.approx(best(3, (-0.4, 0.6)), rel=1e-8)
+        assert result.coef.min() >= -0.4
+        assert result.coef.max() <= 0.6
+
+
+def test_value_and_gradient_together_and_hessp() -> None:
+    calls = []
+
+    def both(x):
+        calls.append(x)
+        return fun(x), jac(x)
+
+    together = paring.minimize(both, 3, np.zeros(D), jac=True)
+    apart = paring.minimize(fun, 3, np.zeros(D), jac=jac)
+    curved = paring.minimize(fun, 3, np.zeros(D), jac=jac, hessp=hessp)
+    for result in (together, curved):
+        np.testing.assert_allclose(result.coef, apart.coef, rtol=1e-5, atol=1e-7)
+    assert curved.n_passes <= apart.n_passes
+    assert together.n_passes <= len(calls)
+
+
+def test_a_nonconvex_function_from_where_it_starts() -> None:
+    def double_well(x):
+        return np.sum((x**2 - 1) ** 2) + 0.1 * np.sum(x), 4 * x * (x**2 - 1) + 0.1
+
+    x0 = np.array([0.5, 0.0, -0.5, 0.0, 0.4])
+    result = paring.minimize(double_well, 2, x0, jac=True)
+    assert result.support.tolist() == [0, 2]
+    assert result.coef[0] > 0.9
+    assert result.coef[2] < -0.9
+
+
+def test_limits_on_time_rounds_and_callbacks() -> None:
+    few = paring.minimize(fun, 3, np.zeros(D), jac=jac, solver="iht", tol=1e-14, max_iter=3)
+    assert few.stop_reason == "max_iter"
+    assert few.n_iter == 3
+    assert not few.converged
+    stopped = paring.minimize(
+        fun, 3, np.zeros(D), jac=jac, solver="iht", tol=1e-14, callbacks=[lambda p: p.rounds == 2]
+    )
+    assert stopped.stop_reason == "callback"
+
+    def slow(x):
+        import time
+
+        time.sleep(0.02)
+        return fun(x), jac(x)
+
+    late = paring.minimize(slow, 3, np.zeros(D), jac=True, solver="iht", tol=1e-300, time_limit=0.3)
+    assert late.stop_reason == "time_limit"
+    assert np.isfinite(late.objective)
+
+
+def test_float32_functions() -> None:
+    def single(x):
+        x = x.astype(np.float32)
+        return np.float32(fun(x)), jac(x).astype(np.float32)
+
+    for solver in ("grahtp", "iht"):
+        result = paring.minimize(single, 2, np.zeros(D), jac=True, solver=solver)
+        assert fun(result.coef) == pytest.approx(best(2), rel=1e-4)
+
+
+def test_refusals() -> None:
+    x0 = np.zeros(D)
+    with pytest.raises(ValueError, match="jac is not the gradient of fun"):
+        paring.minimize(fun, 2, x0, jac=lambda x: -jac(x))
+    with pytest.raises(ValueError, match=r"jac must be a callable, True .* got None"):
+        paring.minimize(fun, 2, x0, jac=None)
+    with pytest.raises(ValueError, match="a number and jac a vector of 7"):
+        paring.minimize(fun, 2, x0, jac=lambda x: jac(x)[:3])
+    with pytest.raises(ValueError, match="solver must be one of iht, htp, grasp, omp, got 'fnhtp'"):
+        paring.minimize(fun, 2, x0, jac=jac, solver="fnhtp")
+    with pytest.raises(ValueError, match=r"not known; use step=Backtracking\(\)"):
+        paring.minimize(fun, 2, x0, jac=jac, solver=HTP(Lipschitz()))
+    with pytest.raises(ValueError, match="k=9 is more than the 7 features"):
+        paring.minimize(fun, 9, x0, jac=jac)
+    with pytest.raises(ValueError, match="x0 must be a vector"):
+        paring.minimize(fun, 2, np.zeros((D, 1)), jac=jac)
+    with pytest.raises(ValueError, match="x0 holds NaN"):
+        paring.minimize(fun, 2, np.full(D, np.nan), jac=jac)
+    with pytest.raises(ValueError, match="not finite at x0"):
+        paring.minimize(lambda x: np.inf, 2, x0, jac=jac)
+    with pytest.raises(ValueError, match="not bounded below"), np.errstate(over="ignore"):
+        paring.minimize(lambda x: -np.exp(x.sum()), 2, x0, jac=lambda x: np.full(D, -np.exp(x.sum())))
+    assert paring.minimize(fun, 2, x0, jac=jac, solver=HTP(Fixed(0.1))).objective == pytest.approx(best(2))
+
+
+def test_functions_in_jax() -> None:
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    numpy = jax.numpy
+
+    def in_jax(x):
+        return 0.5 * x @ (Q @ x) - LINEAR @ x + numpy.sum(numpy.cosh(0.5 * x)) + 10
+
+    assert paring.minimize(in_jax, 3, np.zeros(D), jac="jax").objective == pytest.approx(best(3), rel=1e-4)
+    assert paring.minimize(in_jax, 3, np.zeros(D), jac=jax.grad(in_jax)).objective == pytest.approx(best(3), rel=1e-4)
+
+
+def test_functions_in_torch() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    matrix, linear = torch.tensor(Q), torch.tensor(LINEAR)
+
+    def in_torch(x):
+        return 0.5 * x @ (matrix @ x) - linear @ x + torch.cosh(0.5 * x).sum() + 10
+
+    assert paring.minimize(in_torch, 3, np.zeros(D), jac="torch").objective == pytest.approx(best(3), rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ["jax", "torch"])
+def test_a_missing_package_is_named(monkeypatch, name: str) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=f"pip install {name}"):
+        paring.minimize(fun, 2, np.zeros(D), jac=name)
