@@ -119,8 +119,8 @@ class Problem:
             shares = np.bincount(self.y.astype(np.int64), weights=self.v, minlength=self.outputs) / self.n
             b = np.log(np.maximum(shares, 1e-12)) if self.fit_intercept else np.zeros(self.outputs)
             return b - b.mean(), self.value_at(np.broadcast_to(b, (self.n, self.outputs)).copy(), np.zeros(0))
-        b = self.best_intercept(np.zeros(self.n)) if self.fit_intercept else 0.0
-        return b, self.value_at(np.full(self.n, b), np.zeros(0))
+        best = self.best_intercept(np.zeros(self.n)) if self.fit_intercept else 0.0
+        return best, self.value_at(np.full(self.n, best), np.zeros(0))
 
     def best_intercept(self, z: Array) -> float:
         """argmin_b sum_i v_i loss(z_i + b, y_i) for one output."""
