@@ -202,3 +202,25 @@ def test_fnhtp_is_reproducible_and_counts_fractions_of_passes() -> None:
     assert a.n_passes == pytest.approx(1 + 1 + a.n_iter * (60 * 24 / 240) + (a.n_iter - 1), abs=2.01)
     with pytest.raises(ValueError, match="fnhtp: inner must be at least 1"):
         run(problem("squared"), FNHTP(inner=0))
+
+
+@EVERY
+def test_a_solve_that_is_cut_short_returns_its_last_whole_round(solver) -> None:
+    p = problem("logistic", ridge=0.01, fit_intercept=True)
+    at_once = run(p, solver, time_limit=0.0)
+    assert at_once.stop_reason == "time_limit"
+    assert at_once.objective == pytest.approx(at_once.null_objective)
+    seen = []
+
+    def interrupt(progress) -> None:
+        seen.append(progress)
+        raise KeyboardInterrupt
+
+    cut = run(p, solver, callbacks=[interrupt])
+    assert cut.stop_reason == "interrupted"
+    assert cut.objective == pytest.approx(seen[0].objective)
+    assert p.constraint.contains(cut.coef)
+    assert cut.certificate.kind == "none"
+    few = run(p, solver, max_passes=1)
+    assert few.n_iter <= 2
+    assert np.isfinite(few.certificate.value)

@@ -123,3 +123,11 @@ def test_settings_are_values() -> None:
 def test_twin_keeps_ties_as_the_constraint_does() -> None:
     u = np.array([1.0, -1.0, 2.0, 1.0, 0.5])
     np.testing.assert_array_equal(keep(u, 3), TopK(3).bind(5).project(u))
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+def test_htp_survives_a_step_of_any_length(loss: str) -> None:
+    for step in (1e-9, 1e3, 1e12):
+        result = solve(problem(loss, ridge=0.01, fit_intercept=True), HTP(Fixed(step)))
+        assert np.isfinite(result.coef).all()
+        assert result.objective < result.null_objective

@@ -59,7 +59,7 @@ def arrived(problem: Any, model: Model, z: Array | None = None) -> dict[str, Any
 
 
 def minimised(problem: Any, state: S, w: Array, b: Any, **changes: Any) -> S:
-    """Minimise F on the support of w, from (w, b): the next state.
+    """Minimise F on the support of w, from (w, b) or from where it was, whichever is lower: the next state.
 
     Converged where the support is the one before; stalled, at the best model, where it was visited earlier (a cycle).
     Cost: a restricted minimisation and one pass.
@@ -70,7 +70,9 @@ def minimised(problem: Any, state: S, w: Array, b: Any, **changes: Any) -> S:
         return replace(state, done="converged", **changes)
     if features.tobytes() in state.visited:
         return replace(to_best(problem, state), done="stalled", **changes)
-    found = problem.minimise_on(features, w[features], b)
+    starts = [(w[features], b), (state.w[features], state.b), (np.zeros_like(w[features]), problem.null[0])]
+    values = [problem.objective(Model(features, *start)) for start in starts[:2]] + [problem.null[1]]
+    found = problem.minimise_on(features, *starts[int(np.argmin(np.nan_to_num(values, nan=np.inf)))])
     w = np.zeros_like(w)
     w[features] = found.w
     here = arrived(problem, model_of(constraint, w, found.b), found.z)
