@@ -71,7 +71,7 @@ void test_moments(const Matrix& a, const std::vector<Layout>& layouts, int threa
 template <class T>
 void test_few(const Matrix& a, int threads) {
     check::Random random(5);
-    for (const Index m : {1, 2, 3, 4, 5, 9}) {
+    for (const Index m : {1, 2, 3, 4, 5, 9, 70}) {
         const auto v = random.normals(a.n * m);
         std::vector<double> turned(v.size());  // m x n
         for (Index i = 0; i < a.n; ++i)
