@@ -1,0 +1,1 @@
+"""The matrix test: every loss on every constraint and every way data may lie, against enumeration."""
