@@ -74,7 +74,8 @@ nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Bloc
 nb::ndarray<nb::numpy, double> ranked_exchanges(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& t,
                                                 const Vector& q, const Vector& w, const Vector& g, const Vector& s,
                                                 const Vector& floor, const std::optional<Bytes>& fixed,
-                                                const MaybeVector& correction, Index count, double below, int threads) {
+                                                const MaybeVector& correction, Index count, double below, int alike,
+                                                Index most, int threads) {
     const auto k = static_cast<Index>(t.shape(0)), m = static_cast<Index>(t.shape(1));
     require(t.stride(1) == 1 || m <= 1, "t must be row-major");
     require(static_cast<Index>(w.shape(0)) == k && static_cast<Index>(q.shape(0)) == k &&
@@ -97,6 +98,7 @@ nb::ndarray<nb::numpy, double> ranked_exchanges(const nb::ndarray<const double, 
     {
         const nb::gil_scoped_release free;
         ranked = best_exchanges(model, count, below, context_of(threads, nullptr));
+        if (alike > 0) ranked = varied(ranked, alike, most);
     }
     std::vector<double> rows;
     for (const Ranked& r : ranked)
@@ -131,7 +133,8 @@ void bind_newton(nb::module_& m) {
     m.def("best_exchanges", &ranked_exchanges, nb::arg("t").noconvert(), nb::arg("q").noconvert(),
           nb::arg("w").noconvert(), nb::arg("g").noconvert(), nb::arg("s").noconvert(), nb::arg("floor").noconvert(),
           nb::arg("fixed").none() = nb::none(), nb::arg("correction").none() = nb::none(), nb::arg("count") = 1,
-          nb::arg("below") = 0.0, nb::arg("threads") = 1);
+          nb::arg("below") = 0.0, nb::arg("alike") = 0,
+          nb::arg("most") = 0, nb::arg("threads") = 1);
 }
 
 }  // namespace paring

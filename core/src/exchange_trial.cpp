@@ -12,8 +12,10 @@ namespace paring {
 namespace {
 
 constexpr int most_steps = 5;
-constexpr double model_error = 2.0;  // F further above the goal than this many times |F - model| will not reach it
+constexpr double bridged = 2.0;      // F further above the goal than this many times |F - model| will not reach it
 constexpr double hopeless = 3.0;     // nor will F as far above it as this many of its last gains
+constexpr Index trials_at_once = 10;
+constexpr double trusted = 3.0;     // exchanges the model puts this many times its largest error above the goal: no trial
 constexpr double collinear = 1e-10;  // Schur complement relative to the candidate's own curvature
 
 }  // namespace
@@ -117,8 +119,8 @@ void ExchangeTrial::step(const Ranked& exchange) {
 
 double ExchangeTrial::operator()(const Ranked& exchange, double goal) {
     double value = to_model_point(exchange);
-    const double error = std::abs(value - (model_.objective + exchange.change));
-    const bool near = std::isfinite(value) && value - goal <= model_error * error;
+    model_error = std::abs(value - (model_.objective + exchange.change));
+    const bool near = std::isfinite(value) && value - goal <= bridged * model_error;
     if (exchange.enter < 0 || value < goal || !near || !prepare(exchange)) return std::isfinite(value) ? value : infinity;
     for (int s = 0; s < most_steps; ++s) {
         step(exchange);
@@ -135,29 +137,36 @@ TrialResult try_all(const Target& target, const Block& support, const Block& can
     TrialResult result;
     result.reached.assign(exchanges.size(), infinity);
     std::mutex mutex;
+    double error = 0;  // the model's largest so far
     const double each = static_cast<double>(target.n * 40 + support.columns() * support.columns());
-    const double cost = each * static_cast<double>(count);
+    const double cost = each * static_cast<double>(std::min(count, 2 * trials_at_once));
     const int workers = workers_for(cost, context);
     const Context alone{1, context.stop, {}};
-    run_workers(workers, cost, context, [&](int worker, const StopToken& stop) {
-        ExchangeTrial trial(target, support, candidates, model, alone);
-        TrialResult own;
-        double lowest = infinity;
-        for (auto e = static_cast<Index>(worker); e < count; e += workers) {
-            if (stop.requested()) return;
-            context.check();
-            const double reached = trial(exchanges[static_cast<std::size_t>(e)], goal);
-            result.reached[static_cast<std::size_t>(e)] = reached;
-            if (!(reached < lowest)) continue;
-            lowest = reached;
-            own = {{}, e, trial.w, trial.w_enter, trial.b};
-        }
-        const std::lock_guard lock(mutex);
-        const double best = result.best < 0 ? infinity : result.reached[static_cast<std::size_t>(result.best)];
-        if (own.best < 0 || lowest > best || (lowest == best && own.best > result.best)) return;
-        own.reached.swap(result.reached);
-        std::swap(result, own);
-    });
+    std::vector<ExchangeTrial> trials;
+    for (int worker = 0; worker < workers; ++worker) trials.emplace_back(target, support, candidates, model, alone);
+    for (Index begin = 0; begin < count; begin += trials_at_once) {
+        const double above = exchanges[static_cast<std::size_t>(begin)].change - (goal - model.objective);
+        if (begin > 0 && exchanges[static_cast<std::size_t>(begin)].enter >= 0 && above > trusted * error) break;
+        const Index end = std::min(count, begin + trials_at_once);
+        run_workers(workers, cost, context, [&](int worker, const StopToken& stop) {
+            ExchangeTrial& trial = trials[static_cast<std::size_t>(worker)];
+            for (Index e = begin + worker; e < end; e += workers) {
+                if (stop.requested()) return;
+                context.check();
+                const Ranked& exchange = exchanges[static_cast<std::size_t>(e)];
+                const double reached = trial(exchange, goal);
+                const std::lock_guard lock(mutex);
+                if (std::isfinite(trial.model_error)) error = std::max(error, trial.model_error);
+                result.reached[static_cast<std::size_t>(e)] = reached;
+                const double best = result.best < 0 ? infinity : result.reached[static_cast<std::size_t>(result.best)];
+                if (!(reached < best || (reached == best && e < result.best))) continue;
+                result.best = e;
+                result.w = trial.w;
+                result.w_enter = trial.w_enter;
+                result.b = trial.b;
+            }
+        });
+    }
     return result;
 }
 

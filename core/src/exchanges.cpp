@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace paring {
 
@@ -94,6 +95,20 @@ std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, doub
     std::sort(all.begin(), all.end(), better);
     if (static_cast<Index>(all.size()) > count) all.resize(static_cast<std::size_t>(count));
     return all;
+}
+
+std::vector<Ranked> varied(const std::vector<Ranked>& ranked, int alike, Index most) {
+    std::unordered_map<Index, int> leaving, entering;
+    std::vector<Ranked> kept;
+    for (const Ranked& one : ranked) {
+        if (static_cast<Index>(kept.size()) == most) break;
+        int &out = leaving[one.leave], &in = entering[one.enter];
+        if (out >= alike || in >= alike) continue;
+        ++out;
+        ++in;
+        kept.push_back(one);
+    }
+    return kept;
 }
 
 }  // namespace paring

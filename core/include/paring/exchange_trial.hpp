@@ -30,6 +30,7 @@ class ExchangeTrial {
     double operator()(const Ranked& exchange, double goal);
     std::vector<double> w;
     double w_enter = 0, b = 0;
+    double model_error = 0;  // |F - model| at the model's point
 
   private:
     // To the minimiser of the model after the exchange; the objective there.
@@ -50,7 +51,9 @@ class ExchangeTrial {
 };
 
 // Exchanges that name no outsider (enter = -1) are departures alone, at the model's point.
-// What F came to in each of these exchanges, and the point of the best (ties: the first); -1 where there is none.
+// What F came to in each of these exchanges, best modelled first, and the point of the best (ties: the first); -1 where
+// there is none. Once the model puts the rest so far above `goal` that three times its largest error among those tried would
+// not bridge it, they are refused untried (infinity).
 struct TrialResult {
     std::vector<double> reached;
     Index best = -1;

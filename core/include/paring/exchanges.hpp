@@ -31,4 +31,7 @@ struct ExchangeModel {
 // infinity never enter.
 std::vector<Ranked> best_exchanges(const ExchangeModel& model, Index count, double below, const Context& context);
 
+// The first `most` of these in which no member and no outsider comes more than `alike` times.
+std::vector<Ranked> varied(const std::vector<Ranked>& ranked, int alike, Index most);
+
 }  // namespace paring

@@ -26,8 +26,9 @@ from paring.solvers._loop import Run, State, start_model
 from paring.solvers.tableau import Tableau
 
 ONE_BY_ONE = 10  # sizes up to here are all visited
-GROWTH = 1.1
+GROWTH = 1.3
 SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
+CHEAP_PASS = 800_000  # entries of X: a pass is under a millisecond
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
 
 
@@ -83,7 +84,7 @@ class Pursuit:
         size, engine = state.sizes[0], state.engine
         engine.grow(size)
         engine.polish()
-        if size <= SECOND_LOOK:
+        if size <= SECOND_LOOK and problem.design.entries <= CHEAP_PASS:
             second_look(engine, size)
         state.sizes = state.sizes[1:]
         state.model, state.objective = engine.model(), engine.objective
@@ -105,15 +106,16 @@ class Pursuit:
 
 
 def second_look(engine: Any, size: int) -> None:
-    """Arrive from above as well: one more, exchange, give one up, exchange; stay where F is lower."""
-    saved, objective = engine.saved(), engine.objective
-    engine.grow(size + 1)
-    if engine.size > size:
-        engine.polish()
-        engine.shrink(size)
-        engine.polish()
-    if not engine.objective < objective - engine.tolerance:
-        engine.restore(saved)
+    """Arrive from above as well: a few more, exchange, give as many up, exchange; stay where F is lower."""
+    for more in engine.looks:
+        saved, objective = engine.saved(), engine.objective
+        engine.grow(size + more)
+        if engine.size > size:
+            engine.polish()
+            engine.shrink(size)
+            engine.polish()
+        if not engine.objective < objective - engine.tolerance:
+            engine.restore(saved)
 
 
 def make_engine(problem: Any, tol: float) -> Any:

@@ -36,10 +36,12 @@ BATCH = 0.25  # of the support: how many exchanges may be made at once
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """F's quadratic model for some outsiders: their block, T (one row each), diag Q, g, s, weighted column means."""
+    """F's quadratic model for some outsiders: their block, T (one row each, and turned), diag Q, g, s, weighted column means."""
 
     block: _core.Block
     t: Array
+    turned: Array
+    floor: Array
     q: Array
     g: Array
     schur: Array
@@ -59,29 +61,18 @@ def disjoint(leave: Indices, enter: Indices, most: int) -> Indices:
     return np.array(chosen, np.int64)
 
 
-def few_of_each(ranked: Array, alike: int, most: int) -> Indices:
-    """Positions of the first ``most`` exchanges in which no member and no outsider comes more than ``alike`` times."""
-    seen: dict[tuple[int, float], int] = {}
-    kept: list[int] = []
-    for at, (_, leave, enter) in enumerate(ranked.tolist()):
-        if len(kept) == most:
-            break
-        times = seen.get((0, leave), 0), seen.get((1, enter), 0)
-        if max(times) < alike:
-            kept.append(at)
-            seen[0, leave], seen[1, enter] = times[0] + 1, times[1] + 1
-    return np.array(kept, np.int64)
-
-
 class Support:
     """The state of one pursuit: units in the support and the minimiser on their features."""
 
+    looks = (1,)  # members more from which a small size is reached from above
     swap_optimal = "model"
 
     def __init__(self, problem: Any, tol: float) -> None:
         self.problem, self.design, self.constraint = problem, problem.design, problem.constraint
         self.tolerance = tol * problem.scale  # an exchange that gains less is no gain
         self.dense = problem.zeros()
+        self.deceived = False  # by the model, at the last trials: it promised what F did not keep
+        self.known: Array | None = None  # gains at the present minimiser
         self.units = np.empty(0, np.int64)
         self.singles = self.constraint.unit_of is None and problem.outputs == 1
         self.modelled = self.singles and self.constraint.lower is None
@@ -108,7 +99,7 @@ class Support:
         self._accept(units, self._minimised(units, self.dense, b))
 
     def _accept(self, units: Indices, at: Restricted) -> None:
-        self.units, self.at = np.sort(units), at
+        self.units, self.at, self.known = np.sort(units), at, None
         self.dense[...] = 0.0
         self.dense[at.features] = at.w
 
@@ -144,6 +135,11 @@ class Support:
 
     def _gains(self) -> Array:
         """What each unit would lower the model of F by if it entered; -1 where it may not."""
+        if self.known is None:
+            self.known = self._new_gains()
+        return self.known
+
+    def _new_gains(self) -> Array:
         g, h = self._derivatives()
         moves = h > 0
         step = self.constraint.clip(np.where(moves, -g / np.where(moves, h, 1.0), 0.0))
@@ -201,7 +197,10 @@ class Support:
             moved = self._modelled(gains) if self.modelled else self._additive(gains)
             if not moved:
                 break
-        self._accept(self.units, self._minimised(self.units, self.dense, self.at.b, FINAL))
+        if self.at.remaining > FINAL * self.problem.scale:
+            gains = self.known
+            self._accept(self.units, self._minimised(self.units, self.dense, self.at.b, FINAL))
+            self.known = gains  # the point has moved by no more than Newton's tolerance
 
     def _additive(self, gains: Array) -> bool:
         """Cheapest out, best in, as if the two did not touch: at once where the model gains, then one by one."""
@@ -232,22 +231,35 @@ class Support:
         if len(candidates) == 0:
             return False
         model = self._quadratic(candidates)
-        fixed = self.constraint.always[self.units].view(np.uint8) if self.constraint.always.any() else None
-        ranked = _core.best_exchanges(
-            np.ascontiguousarray(model.t.T),
+        most = float(gains[candidates].max())
+        if not self.deceived:
+            if self._trials(model, candidates, self._ranked(model, None, ALIKE)):
+                return True
+            if not self.deceived:
+                return self._trials(model, candidates, self._ranked(model, None))
+        correction = self._corrections(model, most)
+        if self._trials(model, candidates, self._ranked(model, correction, ALIKE)):
+            return True
+        return self._trials(model, candidates, self._ranked(model, correction))
+
+    def _ranked(self, model: Quadratic, correction: Array | None, alike: int = 0) -> Array:
+        """The best exchanges by the model; at most ``alike`` of one member or outsider, if not 0."""
+        always = self.constraint.always
+        return _core.best_exchanges(
+            model.turned,
             model.q,
             self.at.w,
             model.g,
             model.schur,
-            np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny),
-            fixed,
-            self._corrections(model, float(gains[candidates].max())),
-            count=20 * TRIALS,
+            model.floor,
+            always[self.units].view(np.uint8) if always.any() else None,
+            correction,
+            count=20 * TRIALS if alike else TRIALS,
             below=np.inf,
+            alike=alike,
+            most=TRIALS,
             threads=self.design.threads,
         )
-        varied = ranked[few_of_each(ranked, ALIKE, TRIALS)]
-        return self._trials(model, candidates, varied) or self._trials(model, candidates, ranked[:TRIALS])
 
     def _quadratic(self, candidates: Indices) -> Quadratic:
         """The model of F at the minimiser for these outsiders."""
@@ -260,7 +272,8 @@ class Support:
             cross -= np.outer(others, means * total)
         t = cross @ at.inverse[:k, :k]
         schur = np.maximum(self.h[candidates] - np.einsum("ij,ij->i", cross, t), 0.0)
-        return Quadratic(block, t, at.inverse.diagonal()[:k].copy(), self.g[candidates], schur, means, others)
+        floor = np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny)
+        return Quadratic(block, t, np.ascontiguousarray(t.T), floor, at.inverse.diagonal()[:k].copy(), self.g[candidates], schur, means, others)
 
     def _corrections(self, model: Quadratic, most: float) -> Array:
         """What the departure of each cheap member really costs, less what the model says it does.
@@ -302,7 +315,10 @@ class Support:
 
     def _trials(self, model: Quadratic, candidates: Indices, ranked: Array) -> bool:
         """Try the best exchanges on F, each alone; make those that lower it together, or else the best one."""
+        if len(ranked) == 0:
+            return False
         reached, best, w, w_enter, b = self._tried(model, ranked)
+        self.deceived = bool(np.any(reached[ranked[:, 0] < -self.tolerance] >= self.objective))
         leave, enter = ranked[:, 1].astype(np.int64), candidates[ranked[:, 2].astype(np.int64)]
         order = np.argsort(reached, kind="stable")[: int((reached < self.objective - self.tolerance).sum())]
         if len(order) == 0:
