@@ -13,8 +13,11 @@ _HOME: dict[str, str] = {
     "SparseClassifier": "estimators",
     "SparseRegressor": "estimators",
     "constraints": "constraints",
+    "load_model": "model_io",
     "losses": "losses",
     "minimize": "_minimize",
+    "open_dataset": "data.folder",
+    "save_model": "model_io",
     "solve": "solvers",
     "solvers": "solvers",
 }

@@ -101,6 +101,9 @@ class Result:
     def model(self) -> Model:
         return Model(self.support, self.coef[self.support], self.intercept)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "state": None}  # it holds parts of X, and objects of the core, which no file can hold
+
     def __repr__(self) -> str:
         bound = "no bound" if np.isinf(self.dual_gap) else f"gap {self.dual_gap:.2g}"
         return (

@@ -1,0 +1,5 @@
+"""``python -m paring.cli``."""
+
+from paring.cli import main
+
+main()
