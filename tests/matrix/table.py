@@ -27,7 +27,7 @@ support.
 FOOT = """
 * swap-optimal, exact: no exchange of one selected feature for another lowers the objective.
 * swap-optimal, model: the best exchanges of the quadratic model were refitted, and none lowers the objective.
-* fixed point: a gradient step followed by the projection returns the same model.
+* fixed point: a gradient step followed by the projection returns the same model, which may be a local optimum.
 * bound: `dual_gap` is finite where `ridge > 0`, or within finite bounds or an `L2Ball`; when it closes, the
   certificate is `dual_gap` and the answer is proved optimal. Without any of these it is infinite.
 """
@@ -54,7 +54,7 @@ def shown(cell: Cell, reasons: list[str]) -> str:
 
 
 def entry(loss: losses.Loss, constraint: str, reasons: list[str]) -> str:
-    """What a loss and a constraint come to: one thing on all layouts, weights and intercepts, or it is said where not."""
+    """What a loss comes to under a constraint: one thing in all its cells, or it is said where not."""
     seen: dict[str, list[str]] = {}
     for layout, weights, intercept in product(LAYOUTS, (False, True), (False, True)):
         cell = Cell(loss, constraint, layout, weights, intercept)
