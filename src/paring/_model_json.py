@@ -125,9 +125,7 @@ def decode_classes(saved: Any) -> NDArray[Any]:
 # -- the whole -------------------------------------------------------------------------------------------------------
 
 
-def check_head(
-    head: dict[str, Any], estimators: tuple[str, ...], kinds: dict[str, Any], facts: tuple[str, ...]
-) -> None:
+def check_head(head: dict[str, Any], estimators: tuple[str, ...], kinds: dict[str, str]) -> None:
     """Is every entry there, and of its type? Decodes "fit" and "certificate" in place."""
 
     def require(holds: bool, name: str) -> None:
@@ -141,7 +139,7 @@ def check_head(
     require(names is None or all(isinstance(name, str) for name in names), "feature_names")
     require(isinstance(head.get("sha256"), str), "sha256")
     require((head.get("classes") is None) == (head["estimator"] == "SparseRegressor"), "classes")
-    require(isinstance(fit, dict) and set(fit) == set(facts), "fit")
+    require(isinstance(fit, dict) and set(fit) == set(kinds), "fit")
     require(isinstance(certificate, dict) and set(certificate) == {"kind", "value", "statement"}, "certificate")
     assert isinstance(fit, dict) and isinstance(certificate, dict)
     kinds = {**kinds, "kind": "str", "value": "float", "statement": "str"}

@@ -33,9 +33,8 @@ FORMAT, VERSION = "paring-model", 1
 MOST_PATH_ENTRIES = 1 << 20  # a longer path is left out: 16 MB
 LARGEST_JSON = 1 << 30  # bytes of JSON that are read
 ESTIMATORS = ("SparseRegressor", "SparseClassifier")
-# What of a Result is a number, a text or a truth value.
-SCALARS = tuple(f.name for f in fields(Result) if f.type in ("float", "int", "str", "bool", "str | None"))
-KINDS: dict[str, Any] = {f.name: f.type for f in fields(Result)}
+# What of a Result is a number, a text or a truth value, with its type.
+FACTS = {f.name: str(f.type) for f in fields(Result) if f.type in ("float", "int", "str", "bool", "str | None")}
 
 
 def model_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -70,7 +69,7 @@ def save_model(path: str | os.PathLike[str], estimator: Any) -> tuple[Path, Path
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "classes": None if classes is None else _model_json.encode_classes(classes),
-        "fit": {key: _model_json.encode(getattr(result, key)) for key in SCALARS},
+        "fit": {key: _model_json.encode(getattr(result, key)) for key in FACTS},
         "certificate": {key: _model_json.encode(value) for key, value in asdict(result.certificate).items()},
     }
     head_file, array_file = model_files(path)
@@ -206,10 +205,9 @@ def _read_head(path: Path) -> dict[str, Any]:
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             raise ValueError(f"is not a model of this library (format is not {FORMAT!r})")
         if head.get("version") != VERSION:
-            raise ValueError(
-                f"has version {str(head.get('version'))[:20]}, this paring reads {VERSION}: upgrade paring"
-            )
-        _model_json.check_head(head, ESTIMATORS, KINDS, SCALARS)
+            found = str(head.get("version"))[:9]
+            raise ValueError(f"is of version {found}, this paring reads version {VERSION}")
+        _model_json.check_head(head, ESTIMATORS, FACTS)
     return head
 
 

@@ -27,9 +27,7 @@ def fit(
         bool | None, typer.Option("--classify/--regress", help="The target is classes, or numbers; default: seen.")
     ] = None,
     ridge: Annotated[str, typer.Option(help="Weight of the l2 term: a number; auto: 0, for classes 1/rows.")] = "auto",
-    always: Annotated[
-        list[str] | None, typer.Option(help="Features kept in any case: names or 0-based indices.")
-    ] = None,
+    always: Annotated[list[str] | None, typer.Option(help="Features always kept: names or 0-based indices.")] = None,
     groups: Annotated[Path | None, typer.Option(help="File of labels, one a feature: kept together or not.")] = None,
     lower: Annotated[str | None, typer.Option(help="Lower bound of the coefficients (<= 0), or a file.")] = None,
     upper: Annotated[str | None, typer.Option(help="Upper bound of the coefficients (>= 0), or a file.")] = None,

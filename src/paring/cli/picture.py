@@ -7,82 +7,87 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-MUTED, INK, ACCENT = "#b8bcc4", "#22262e", "#c0392b"
+MUTED, INK, FRAME = "#b8bcc4", "#22262e", "#888c94"
+# Told apart at a glance, and none of them grey.
+COLOURS = ["#1f77b4", "#e67e22", "#2a9d3a", "#c0392b", "#8e5cc4", "#7a4b3a", "#d9579f", "#0b7f86", "#9a9a12", "#17a2d8"]
+STYLE: Any = {
+    "font.size": 10,
+    "font.family": "DejaVu Sans",  # matplotlib's own, so the picture is the same everywhere
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": FRAME,
+}
 
 
 def draw_path(out: Path, path: Any) -> None:
-    """Coefficients against the number of features kept; below it the fit of ours and of OMP."""
-    style = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#888c94"}
-    with plt.rc_context({**style, "font.family": "DejaVu Sans"}):
-        figure, (top, bottom) = plt.subplots(
-            2, 1, figsize=(9, 7.2), height_ratios=[3, 1.2], sharex=True, layout="constrained"
-        )
+    """Coefficients against the number of features kept; below it by how much OMP's objective is above ours."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9, 7), layout="constrained")  # belongs to no window: none is opened
+        top, bottom = figure.subplots(2, 1, height_ratios=[3.4, 1], sharex=True)
         _coefficients(top, path)
-        _fit(bottom, path)
+        _excess(bottom, path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(out, dpi=150, facecolor="white")
-        plt.close(figure)
+        figure.savefig(out, dpi=150, facecolor="white", format="png")
 
 
 def _coefficients(axes: Any, path: Any) -> None:
-    sizes = np.arange(1, len(path.coef) + 1)
     kept = np.flatnonzero(path.coef[path.k - 1])
-    colours = plt.get_cmap("tab10")
-    axes.axhline(0, color="#888c94", lw=0.8)
-    axes.axvline(path.k, color="#888c94", lw=0.8, ls=(0, (4, 3)))
-    for j in np.flatnonzero(path.coef.any(axis=0)):
-        chosen = j in kept
-        values = np.concatenate([[0.0], path.coef[:, j]])
-        options = (
-            {"color": colours(list(kept).index(j)), "lw": 2.2, "zorder": 3} if chosen else {"color": MUTED, "lw": 1}
-        )
-        axes.plot(np.arange(len(values)), values, **options)
+    colours = dict(zip(kept.tolist(), COLOURS * 10, strict=False))
+    padded = np.vstack([np.zeros(path.coef.shape[1]), path.coef])  # no features at k = 0
+    sizes = np.arange(len(padded))
+    axes.axhline(0, color=FRAME, lw=0.8)
+    axes.axvline(path.k, color=FRAME, lw=0.8, ls=(0, (4, 3)))
+    for j in np.flatnonzero(path.coef.any(axis=0)).tolist():
+        colour = colours.get(j)
+        look = {"color": MUTED, "lw": 1.1} if colour is None else {"color": colour, "lw": 2.4, "zorder": 3}
+        axes.plot(sizes, _while_in(padded[:, j]), solid_capstyle="round", **look)
     low, high = axes.get_ylim()
-    ends = path.coef[-1, kept]
-    for j, end, place in zip(kept, ends, _spread(ends, 0.047 * (high - low)), strict=True):
-        colour = colours(list(kept).index(j))
-        axes.plot([sizes[-1], sizes[-1] + 0.45], [end, place], color=colour, lw=0.9, clip_on=False)
-        axes.text(sizes[-1] + 0.55, place, path.names[j], color=colour, va="center", weight="bold")
-    axes.annotate(f"k = {path.k}", (path.k, high), (4, -4), textcoords="offset points", va="top", color=INK)
-    axes.set_xlim(0, sizes[-1])
+    ends, last = path.coef[-1, kept], sizes[-1]
+    for j, end, place in zip(kept.tolist(), ends, _spread(ends, 0.045 * (high - low)), strict=True):
+        axes.plot([last, last + 0.25], [end, place], color=colours[j], lw=0.9, clip_on=False)
+        axes.text(last + 0.32, place, path.names[j], color=colours[j], va="center", weight="bold")
+    axes.annotate(f"k = {path.k}", (path.k, high), (5, -4), textcoords="offset points", va="top", color=INK)
+    axes.set_xlim(0, last)
     axes.set_ylabel("coefficient (standardised features)")
-    axes.set_title(
-        "Exactly k features at a time: the coefficient path of the diabetes data",
-        loc="left",
-        weight="bold",
-        color=INK,
-        pad=12,
-    )
+    title = f"Exactly k features: diabetes, {path.coef.shape[1]} measurements and products"
+    axes.set_title(title, loc="left", weight="bold", color=INK, pad=26, size=13)
+    note = f"in colour: the {path.k} chosen at k = {path.k};  grey: chosen at other sizes"
+    axes.text(0, 1.02, note, transform=axes.transAxes, color="#6b707a", va="bottom")
 
 
-def _fit(axes: Any, path: Any) -> None:
-    sizes = np.arange(1, len(path.ours) + 1)
-    axes.axvline(path.k, color="#888c94", lw=0.8, ls=(0, (4, 3)))
-    axes.plot(sizes, path.omp, color=MUTED, lw=2, marker="o", ms=3.5)
-    axes.plot(sizes, path.ours, color=ACCENT, lw=2, marker="o", ms=3.5)
-    axes.text(sizes[-1] + 0.35, path.ours[-1], "paring", color=ACCENT, va="bottom", weight="bold")
-    axes.text(sizes[-1] + 0.35, path.omp[-1], "OMP", color="#80858f", va="top", weight="bold")
-    axes.set_ylabel("R² (training)")
+def _excess(axes: Any, path: Any) -> None:
+    sizes = np.arange(1, len(path.coef) + 1)
+    axes.axvline(path.k, color=FRAME, lw=0.8, ls=(0, (4, 3)), zorder=0)
+    axes.bar(sizes, 100 * path.excess, width=0.5, color="#7f8794", clip_on=False)
+    axes.axhline(0, color=FRAME, lw=0.8)
+    axes.set_ylim(min(0.0, 110 * path.excess.min()), max(0.1, 115 * path.excess.max()))
+    axes.set_ylabel("OMP's objective\nabove ours, %")
     axes.set_xlabel("k, the number of features kept")
     axes.set_xticks(np.arange(0, sizes[-1] + 1, 2))
 
 
-def _spread(places: Any, least: float) -> Any:
-    """Move labels apart until no two are closer than ``least``, keeping their order and about their middle."""
+def _while_in(values: NDArray[Any]) -> NDArray[Any]:
+    """A coefficient where its feature is in the model or enters or leaves it; NaN, which is not drawn, elsewhere."""
+    beside = values != 0
+    beside[1:] |= values[:-1] != 0
+    beside[:-1] |= values[1:] != 0
+    return np.where(beside, values, np.nan)
+
+
+def _spread(places: NDArray[Any], least: float) -> NDArray[Any]:
+    """Move labels apart until no two are closer than ``least``, in their order."""
     order = np.argsort(places)
     spread = np.asarray(places, dtype=float)[order]
     for _ in range(500):
         gaps = np.diff(spread)
-        close = gaps < least - 1e-9
-        if not close.any():
+        if np.all(gaps >= least * 0.999):
             break
-        push = np.where(close, (least - gaps) / 2, 0.0)
-        spread[:-1] -= push * 0.5
-        spread[1:] += push * 0.5
+        push = np.where(gaps < least, (least - gaps) / 4, 0.0)
+        spread[:-1] -= push
+        spread[1:] += push
     result = np.empty_like(spread)
     result[order] = spread
     return result

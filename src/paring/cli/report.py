@@ -38,14 +38,14 @@ def facts(estimator: Any, dataset: Any, y: Any, why: str) -> dict[str, Any]:
             for j, w in zip(result.support, coef, strict=True)
         ],
         "intercept": np.ravel(estimator.intercept_).tolist() if np.size(estimator.intercept_) > 1 else _one(estimator),
-        **{name: getattr(result, name) for name in RESULT},
+        **{name: getattr(result, name) for name in (*RESULT, *COURSE)},
         "certificate": asdict(result.certificate),
         **score(estimator, dataset, y, result),
     }
 
 
 RESULT = ("objective", "null_objective", "dual_gap", "proved_optimal", "swap_optimal", "stop_reason", "converged")
-RESULT += ("n_iter", "n_passes", "seconds", "solver", "why")
+COURSE = ("n_iter", "n_passes", "seconds", "solver", "why")
 
 
 def _auto(classes: list[Any]) -> str:
