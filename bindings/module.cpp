@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, m) {
+    nanobind::set_leak_warnings(false);  // objects alive at exit are the interpreter's to end, not news for users
     m.doc() = "The compiled sweeps of paring.";
     m.attr("version") = PARING_VERSION;
     paring::bind_parallel(m);
