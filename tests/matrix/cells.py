@@ -80,7 +80,7 @@ def data(loss: losses.Loss) -> tuple[np.ndarray, np.ndarray]:
     if loss.targets == "count":
         return X, rng.poisson(np.exp(0.6 * z)).astype(float)
     if loss.targets == "class":
-        return X, np.argmax(np.stack([z, -z, 1.5 * X[:, 1]], axis=1) + rng.gumbel(size=(N, 3)), axis=1).astype(float)
+        return X, np.argmax(np.stack([z, -z, -2 * X[:, 4]], axis=1) + rng.gumbel(size=(N, 3)), axis=1).astype(float)
     return X, np.where(z + 0.7 * rng.logistic(size=N) > 0, 1.0, -1.0)
 
 
