@@ -4,14 +4,21 @@ namespace paring {
 
 namespace {
 
-std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, const MaybeVector& centre, bool by_rows) {
+std::unique_ptr<Block> make_block(const OwnedRows& x, const Indices& columns, const MaybeVector& centre, bool by_rows,
+                                  int threads, const StopToken* stop) {
     const std::span<const Index> chosen(columns.data(), columns.shape(0));
     const bool dense = std::visit([](const auto& view) { return requires { view.line_stride; }; }, x.view);
-    const Index d =
-        std::visit([&](const auto& view) { return x.lines_are_columns ? view.lines : view.length; }, x.view);
+    const auto [d, n] = std::visit(
+        [&](const auto& view) {
+            return x.lines_are_columns ? std::pair(view.lines, view.length) : std::pair(view.length, view.lines);
+        },
+        x.view);
     for (const Index j : chosen) require(0 <= j && j < d, "no such column");
+    require(!centre || static_cast<Index>(centre->shape(0)) == n, "one weight a row");
     const nb::gil_scoped_release free;
-    if (dense) return std::make_unique<DenseBlock>(x.view, x.lines_are_columns, chosen, data_or_null(centre));
+    if (dense)
+        return std::make_unique<DenseBlock>(x.view, x.lines_are_columns, chosen, data_or_null(centre),
+                                            context_of(threads, stop));
     require(x.lines_are_columns, "a sparse block is taken from a matrix by columns");
     return std::make_unique<SparseBlock>(x.view, chosen, by_rows);
 }
@@ -105,7 +112,8 @@ void bind_block(nb::module_& m) {
         .def("cross_all", &cross_all, nb::arg("x"), nb::arg("c").noconvert(), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none(), "X' diag(c) this, for every column of X");
     m.def("make_block", &make_block, nb::arg("x"), nb::arg("columns").noconvert(),
-          nb::arg("centre").none() = nb::none(), nb::arg("by_rows") = true);
+          nb::arg("centre").none() = nb::none(), nb::arg("by_rows") = true, nb::arg("threads") = 1,
+          nb::arg("stop").none() = nb::none());
 }
 
 }  // namespace paring

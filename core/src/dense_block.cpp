@@ -7,36 +7,52 @@ namespace paring {
 
 namespace {
 
+constexpr Index few_rows = 256;  // rows copied at a time: a page of row-major X is used whole while it is at hand
+constexpr Index scaled_at_once = 1 << 20;  // numbers: the most that is held of a block times c
+
+// Rows begin..end of the chosen columns, into columns of length n.
 template <class View>
-void copy_column(const View& rows, bool lines_are_columns, Index j, double* out) {
+void copy_rows(const View& rows, bool lines_are_columns, std::span<const Index> chosen, Index n, Index begin, Index end,
+               double* out) {
     if constexpr (requires { rows.line_stride; }) {
-        const Index n = lines_are_columns ? rows.length : rows.lines;
-        const Index stride = lines_are_columns ? rows.step : rows.line_stride;
-        const auto* x = rows.data + j * (lines_are_columns ? rows.line_stride : rows.step);
-        for (Index i = 0; i < n; ++i) out[i] = static_cast<double>(x[i * stride]);
+        const Index down = lines_are_columns ? rows.step : rows.line_stride;
+        const Index across = lines_are_columns ? rows.line_stride : rows.step;
+        for (Index from = begin; from < end; from += few_rows) {
+            const Index to = std::min(from + few_rows, end);
+            for (std::size_t j = 0; j < chosen.size(); ++j) {
+                const auto* x = rows.data + chosen[j] * across;
+                double* column = out + static_cast<Index>(j) * n;
+                for (Index i = from; i < to; ++i) column[i] = static_cast<double>(x[i * down]);
+            }
+        }
     }
 }
 
 }  // namespace
 
-DenseBlock::DenseBlock(const Rows& any, bool lines_are_columns, std::span<const Index> chosen, const double* v)
+DenseBlock::DenseBlock(const Rows& any, bool lines_are_columns, std::span<const Index> chosen, const double* v,
+                       const Context& context)
     : Block(std::visit([&](const auto& rows) { return lines_are_columns ? rows.length : rows.lines; }, any),
             static_cast<Index>(chosen.size())),
       values_(static_cast<std::size_t>(n_ * k_)),
       shift_(chosen.size()) {
+    constexpr double misses = 8;  // a copied number costs about as much as so many multiply-adds
+    for_ranges(n_, misses * static_cast<double>(k_), context, [&](Index begin, Index end, int) {
+        std::visit(
+            [&](const auto& rows) { copy_rows(rows, lines_are_columns, chosen, n_, begin, end, values_.data()); }, any);
+    });
     double total = 0;
     if (v != nullptr)
         for (Index i = 0; i < n_; ++i) total += v[i];
-    for (Index j = 0; j < k_; ++j) {
-        double* out = values_.data() + j * n_;
-        std::visit(
-            [&](const auto& rows) { copy_column(rows, lines_are_columns, chosen[static_cast<std::size_t>(j)], out); },
-            any);
-        if (v == nullptr) continue;
-        const double mean = dot(out, v, n_) / total;
-        shift_[static_cast<std::size_t>(j)] = mean;
-        for (Index i = 0; i < n_; ++i) out[i] -= mean;
-    }
+    if (!(total > 0)) return;
+    for_ranges(k_, 2.0 * static_cast<double>(n_), context, [&](Index begin, Index end, int) {
+        for (Index j = begin; j < end; ++j) {
+            double* out = values_.data() + j * n_;
+            const double mean = dot(out, v, n_) / total;
+            shift_[static_cast<std::size_t>(j)] = mean;
+            for (Index i = 0; i < n_; ++i) out[i] -= mean;
+        }
+    });
 }
 
 void DenseBlock::scores(const double* w, double b, double* z, const Context& context) const {
@@ -53,22 +69,30 @@ void DenseBlock::gradient(const double* r, double* g, const Context& context) co
     });
 }
 
-// Each column times c, contiguous as the columns are.
-std::vector<double> DenseBlock::weighted(const double* c) const {
-    std::vector<double> out(values_.size());
-    for (Index j = 0; j < k_; ++j) {
-        const double* x = column(j);
-        double* scaled = out.data() + j * n_;
-        for (Index i = 0; i < n_; ++i) scaled[i] = x[i] * c[i];
+// products (k x columns of `others`, row-major) = this' diag(c) others, a few rows at a time: a copy of the whole
+// block, times c, would double its memory.
+std::vector<double> DenseBlock::products_with(const DenseBlock& others, const double* c, const Context& context) const {
+    const auto size = static_cast<std::size_t>(k_ * others.k_);
+    std::vector<double> products(size), part(size), scaled;
+    const Index most = std::max<Index>(scaled_at_once / std::max<Index>(k_, 1), 1);
+    for (Index begin = 0; begin < n_; begin += most) {
+        const Index count = std::min(most, n_ - begin);
+        scaled.resize(static_cast<std::size_t>(k_ * count));
+        for (Index j = 0; j < k_; ++j) {
+            const double* x = column(j) + begin;
+            double* out = scaled.data() + j * count;
+            for (Index i = 0; i < count; ++i) out[i] = x[i] * c[begin + i];
+        }
+        inner_products(Dense<double>{others.values_.data() + begin, others.k_, count, n_, 1}, scaled.data(), k_,
+                       part.data(), context);
+        axpy(1.0, part.data(), products.data(), k_ * others.k_);
     }
-    return out;
+    return products;
 }
 
 void DenseBlock::hessian(const double* c, double* h, Index ld, double* first, const Context& context) const {
     gradient(c, first, context);
-    const std::vector<double> scaled = weighted(c);
-    std::vector<double> gram(static_cast<std::size_t>(k_ * k_));
-    inner_products(Dense<double>{values_.data(), k_, n_, n_, 1}, scaled.data(), k_, gram.data(), context);
+    const std::vector<double> gram = products_with(*this, c, context);
     for (Index j = 0; j < k_; ++j)
         for (Index i = j; i < k_; ++i) h[j * ld + i] = gram[static_cast<std::size_t>(j * k_ + i)];
 }
@@ -79,8 +103,9 @@ double DenseBlock::dot_column(Index j, const double* r) const { return dot(colum
 
 void DenseBlock::cross(const Block& any, const double* c, double* out, const Context& context) const {
     const auto& others = dynamic_cast<const DenseBlock&>(any);
-    const std::vector<double> scaled = weighted(c);
-    inner_products(Dense<double>{scaled.data(), k_, n_, n_, 1}, others.values_.data(), others.k_, out, context);
+    const std::vector<double> products = products_with(others, c, context);
+    for (Index i = 0; i < others.k_; ++i)
+        for (Index j = 0; j < k_; ++j) out[i * k_ + j] = products[static_cast<std::size_t>(j * others.k_ + i)];
 }
 
 }  // namespace paring

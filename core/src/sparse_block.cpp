@@ -1,4 +1,4 @@
-#include <type_traits>
+#include <stdexcept>
 
 #include "paring/block.hpp"
 
@@ -39,6 +39,7 @@ SparseBlock::Lines SparseBlock::transposed(const Lines& lines, Index length) {
 }
 
 double SparseBlock::cost_per_row() const {
+    if (rows_.starts.empty()) throw std::logic_error("a block taken without its rows (by_rows=False)");
     return 1 + static_cast<double>(rows_.entries.size()) / static_cast<double>(std::max<Index>(n_, 1));
 }
 

@@ -3,6 +3,7 @@
 #include "paring/block.hpp"
 
 #include <memory>
+#include <stdexcept>
 
 #include "fortran.hpp"
 #include "matrices.hpp"
@@ -116,6 +117,8 @@ void test_sparse(const Matrix& a, const std::vector<Index>& chosen, const std::v
     for (const Layout& x : check::sparse_layouts(a, true)) {
         const SparseBlock block(x.rows, chosen, true), more(x.rows, others, false);
         REQUIRE(block.shift(0) == 0);
+        std::vector<double> z(at(a.n));
+        REQUIRE(check::throws<std::logic_error>([&] { more.scores(c.data(), 0, z.data(), Context{}); }));
         test_block(block, b, threads);
         test_cross(block, b, more, o, threads);
         std::vector<double> out(at(a.d * b.d), 1e300);

@@ -115,7 +115,7 @@ class Block:
     def cross_all(self, x: Rows, c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> NDArray[numpy.float64]:
         """X' diag(c) this, for every column of X"""
 
-def make_block(x: Rows, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, by_rows: bool = True) -> Block: ...
+def make_block(x: Rows, columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, by_rows: bool = True, threads: int = 1, stop: Stop | None = None) -> Block: ...
 
 class Target:
     """A loss with its targets, weights, ridge and intercept."""

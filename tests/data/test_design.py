@@ -374,6 +374,8 @@ def test_vectors_of_the_wrong_length_are_refused() -> None:
     for j in (-1, d):
         with pytest.raises(ValueError, match="no such column"):
             design.block(np.array([j]))
+    with pytest.raises(ValueError, match="one weight a row"):
+        design.block(np.array([0]), np.ones(n - 1))
 
 
 def test_cores() -> None:
@@ -469,6 +471,7 @@ def test_a_stop_is_heeded_by_every_pass(layout: str) -> None:
         lambda: design.adjoint(np.ones(n)),
         lambda: design.moments(np.ones(n), np.ones(n)),
         lambda: design.gram_rows(np.arange(3), np.ones(n), None),
+        *([lambda: design.block(np.arange(3))] if design.is_dense else []),
     ):
         with pytest.raises(_core.Stopped):
             verb()

@@ -40,7 +40,8 @@ class DenseBlock final : public Block {
   public:
     // Takes columns `chosen` of a dense matrix; `lines_are_columns` tells its orientation. v: weights of the
     // mean, or null for no shift.
-    DenseBlock(const Rows& rows, bool lines_are_columns, std::span<const Index> chosen, const double* v);
+    DenseBlock(const Rows& rows, bool lines_are_columns, std::span<const Index> chosen, const double* v,
+               const Context& context = {});
     void scores(const double* w, double b, double* z, const Context& context) const override;
     void gradient(const double* r, double* g, const Context& context) const override;
     void hessian(const double* c, double* h, Index ld, double* first, const Context& context) const override;
@@ -51,7 +52,7 @@ class DenseBlock final : public Block {
 
   private:
     const double* column(Index j) const { return values_.data() + j * n_; }
-    std::vector<double> weighted(const double* c) const;
+    std::vector<double> products_with(const DenseBlock& others, const double* c, const Context& context) const;
     std::vector<double> values_, shift_;
 };
 

@@ -131,7 +131,7 @@ class Design:
         rows = self._by_columns or self._rows
         two = np.ascontiguousarray(v if v.ndim == 2 else v[:, None], dtype=np.float64)
         out = rows.product(two, transposed, self.threads, self.stop)
-        return cast(Array, out if v.ndim == 2 else out[:, 0])
+        return out if v.ndim == 2 else out[:, 0]
 
     def scores_on(self, features: Indices, w: Array) -> Array:
         """X[:, features] w. Cost: those columns only, where X allows it."""
@@ -156,10 +156,14 @@ class Design:
     def block(self, features: Indices, centre: Array | None = None, by_rows: bool = True) -> _core.Block:
         """Those columns, copied out in float64; dense ones less their mean weighted by ``centre``."""
         rows = self._rows if self.is_dense else self._columns
-        return _core.make_block(rows, np.ascontiguousarray(features, np.int64), centre, by_rows)
+        chosen, weights = np.ascontiguousarray(features, np.int64), None if centre is None else _vector(centre)
+        return _core.make_block(rows, chosen, weights, by_rows, self.threads, self.stop)
 
     def gram_rows(self, features: Indices, v: Array, means: Array | None) -> Array:
-        """(X[:, features] - means)' diag(v) (X - means), len(features) x d. Cost: one pass, |features| n d operations."""
+        """(X[:, features] - means)' diag(v) (X - means), len(features) x d; ``means`` weighted by v, or None for zeros.
+
+        Cost: one pass, |features| n d operations.
+        """
         self.passes += 1
         if not self.is_dense:
             gram = self.block(features).cross_all(self._columns, _vector(v), self.threads, self.stop).T
@@ -169,10 +173,11 @@ class Design:
             np.multiply((part if means is None else part - means[features]).T, v[rows], out=weighted[:, rows])
         total = v.sum()
         if means is not None and total > 0:  # the weighted columns then sum to zero to the last bit that matters
-            weighted -= v * (weighted.sum(axis=1, keepdims=True) / total)
+            for row in weighted:
+                row -= v * (row.sum() / total)
         found = self._rows.few_products(weighted, self.threads, self.stop)
         if found is not None:
-            return found
+            return cast(Array, found)
         out = np.zeros((len(features), self.d))
         for rows, part in float64_blocks(self._X, None, self.stop):
             out += weighted[:, rows] @ part
