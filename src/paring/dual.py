@@ -31,7 +31,7 @@ UNBALANCED = 64 * EPS  # how far sum v a may be from 0, relative to sum v |a|
 ROUNDING = 2.0**14 * EPS  # slack on the conjugates: their rounding, and what balancing sum v a to the last bit costs
 INTERCEPT_ROUNDS = 60
 GOLDEN = (np.sqrt(5) - 1) / 2
-SHRINK_STEPS = 18
+SHRINK_STEPS = 12
 CORNER = 1e-6  # a margin this near to 1 is on the corner of the hinge
 MOST_CORNERS = 1000
 
@@ -59,35 +59,45 @@ def slopes_at(problem: Any, z: Array) -> tuple[Array, Array]:
 
 
 def corner_slopes(problem: Any, z: Array, model: Any) -> Array | None:
-    """For the hinge: the slopes between -y and 0 at scores on the corner that best explain the model's
-    weights.
+    """For the hinge: the slopes between -y and 0 at scores on the corner that best explain the model's weights.
 
-    The other rows keep their slope; c = ridge w is wanted on the weights within their bounds, and sum v a =
-    0. None where no row, or more than MOST_CORNERS of them, lie on the corner. Cost: least squares of
-    |support| x corners.
+    The other rows keep their slope. Wanted: c = ridge w, or beyond it outwards for a weight on a bound, and
+    sum v a = 0. None where no row, or more than MOST_CORNERS of them, lie on the corner. Cost: least squares
+    of |support| x corners.
     """
-    y, v, n, feasible = problem.y, problem.v, problem.n, problem.constraint
+    y, v, n = problem.y, problem.v, problem.n
     corner = (np.abs(1 - y * z) <= CORNER) & (v > 0)
-    if not 0 < corner.sum() <= MOST_CORNERS:
+    count = int(corner.sum())
+    if not 0 < count <= MOST_CORNERS:
         return None
     from scipy.optimize import lsq_linear
 
     a = np.where(corner | (v == 0), 0.0, problem.loss.core.slope(z, y))
-    w, support = model.weights, model.support
-    inside = np.ones(len(w), dtype=bool)
-    if feasible.lower is not None:
-        inside = (w > feasible.lower[support]) & (w < feasible.upper[support])
-    x = problem.design.columns(support[inside])
-    wanted = -(x.T @ (v * a)) / n - problem.ridge * w[inside]
+    x = problem.design.columns(model.support)
     matrix = x[corner].T * (v[corner] / n)
+    wanted = -(x.T @ (v * a)) / n - problem.ridge * model.weights
     if problem.fit_intercept:
         weight = max(1.0, float(np.abs(matrix).max(initial=0.0)) * n)
         matrix = np.vstack([matrix, weight * v[corner] / n])
         wanted = np.append(wanted, -weight * (v @ a) / n)
+    low, high = np.where(y[corner] > 0, -1.0, 0.0), np.where(y[corner] > 0, 0.0, 1.0)
+    rows, down, up = _beyond(problem.constraint, model)  # c exceeds ridge w by these, a being minus c
+    matrix = np.hstack([matrix, np.eye(len(matrix))[:, rows]])
     if matrix.size:
-        low, high = np.where(y[corner] > 0, -1.0, 0.0), np.where(y[corner] > 0, 0.0, 1.0)
-        a[corner] = np.clip(lsq_linear(matrix, wanted, (low, high)).x, low, high)
+        solved = lsq_linear(matrix, wanted, (np.append(low, down), np.append(high, up))).x
+        a[corner] = np.clip(solved[:count], low, high)
     return balanced(problem, a) if problem.fit_intercept else a
+
+
+def _beyond(feasible: Any, model: Any) -> tuple[Any, Array, Array]:
+    """The weights of the model on a bound, and how far c may lie from ridge w there: upwards on the upper one."""
+    if feasible.lower is None:
+        return np.empty(0, np.int64), np.empty(0), np.empty(0)
+    near = CORNER * (1 + np.abs(model.weights))
+    at_lower = model.weights <= feasible.lower[model.support] + near
+    at_upper = model.weights >= feasible.upper[model.support] - near
+    rows = np.flatnonzero(at_lower | at_upper)
+    return rows, np.where(at_lower[rows], -np.inf, 0.0), np.where(at_upper[rows], np.inf, 0.0)
 
 
 def best_intercepts(problem: Any, z: Array) -> Any:

@@ -91,8 +91,8 @@ def test_an_optimum_has_no_better_exchange_and_others_often_have() -> None:
 
 def test_more_columns_than_one_block() -> None:
     rng = np.random.default_rng(5)
-    X = rng.standard_normal((40_000, 60)).astype(np.float32)
-    y = X[:, 40] + rng.standard_normal(40_000)
+    X = rng.standard_normal((30_000, 60)).astype(np.float32)
+    y = X[:, 40] + rng.standard_normal(30_000)
     problem = Problem(X, y, constraint=TopK(2), fit_intercept=True)
     _, model = best_on(problem, X, np.array([0, 1]))
     assert swap_change(problem, model) == pytest.approx(every_pair(problem, X, model), abs=1e-9)

@@ -160,7 +160,7 @@ def _within_ball(problem: Any, x: np.ndarray) -> tuple[np.ndarray, float]:
         return _squared(problem, x, features, low)
     while np.linalg.norm(_squared(problem, x, features, high)[0]) > radius:
         high *= 2
-    for _ in range(200):
+    for _ in range(80):
         middle = (low + high) / 2
         inside = np.linalg.norm(_squared(problem, x, features, middle)[0]) <= radius
         low, high = (low, middle) if inside else (middle, high)
