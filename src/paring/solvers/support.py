@@ -64,7 +64,6 @@ def disjoint(leave: Indices, enter: Indices, most: int) -> Indices:
 class Support:
     """The state of one pursuit: units in the support and the minimiser on their features."""
 
-    looks = (1,)  # members more from which a small size is reached from above
     swap_optimal = "model"
 
     def __init__(self, problem: Any, tol: float) -> None:

@@ -42,7 +42,6 @@ class GramRows:
 class Tableau:
     """One least-squares pursuit."""
 
-    looks = (1, 2)  # members more from which a small size is reached from above
     swap_optimal = "exact"
 
     def __init__(self, problem: Any) -> None:
