@@ -126,7 +126,8 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
     except _core.Stopped:
         reason = "time_limit"
     design.stop = _core.Stop()
-    return _finished(problem, solver, run, state, history, reason, why, first_pass, begin)
+    facts = {"history": history, "reason": reason, "why": why, "first_pass": first_pass, "begin": begin}
+    return _finished(problem, solver, run, state, **facts)
 
 
 def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> str | None:
@@ -153,6 +154,7 @@ def _finished(
     solver: Solver,
     run: Run,
     state: Any,
+    *,
     history: list[Record],
     reason: str,
     why: str,
