@@ -170,10 +170,10 @@ def test_constraints_for_three_classes() -> None:
 def test_among_other_estimators() -> None:
     X, y = three_classes()
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), SparseClassifier()), {"sparseclassifier__n_nonzero_coefs": [1, 3, 10]}
+        make_pipeline(StandardScaler(), SparseClassifier()), {"sparseclassifier__n_nonzero_coefs": [1, 3]}, cv=3
     ).fit(X, y)
-    assert search.best_params_["sparseclassifier__n_nonzero_coefs"] in (3, 10)
-    assert BaggingClassifier(SparseClassifier(3), n_estimators=3, random_state=0).fit(X, y).score(X, y) > 0.7
+    assert search.best_params_["sparseclassifier__n_nonzero_coefs"] == 3
+    assert BaggingClassifier(SparseClassifier(2), n_estimators=2, random_state=0).fit(X, y).score(X, y) > 0.6
 
 
 def test_clone_and_set_params() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -165,11 +166,19 @@ def test_running_out_warns_and_returns(cls: Any, make: Any, options: Any, messag
     assert model.predict(X).shape == y.shape and model.n_iter_ >= 1 and not model.result_.converged
 
 
+def test_a_stalled_fit_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = regression()
+    stalled = replace(SparseRegressor(3).fit(X, y).result_, stop_reason="stalled", converged=False)
+    monkeypatch.setattr(base, "solve", lambda *_, **__: stalled)
+    with pytest.warns(ConvergenceWarning, match="no progress to within tol=1e-06. Raise tol, standardise the features"):
+        SparseRegressor(3).fit(X, y)
+
+
 def test_a_fit_that_converges_does_not_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for cls, make in ESTIMATORS:
-            cls().fit(*make())
+            cls(4).fit(*make())
 
 
 def test_warm_start() -> None:
@@ -201,7 +210,7 @@ def test_verbose_shows_something_and_silence_is_the_default(capfd: pytest.Captur
 @pytest.mark.parametrize(("cls", "make"), ESTIMATORS)
 def test_cost_of_a_fit_beyond_its_parts(cls: Any, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make(100, 20)
-    model = cls().fit(X, y)
+    model = cls(2).fit(X, y)
     monkeypatch.setattr(base, "solve", lambda *_, result=model.result_, **__: result)
 
     def seconds(call: Any) -> float:
@@ -303,7 +312,7 @@ def test_what_is_not_finite_is_refused(cls: Any, make: Any, bad: float) -> None:
     with pytest.raises(ValueError, match="X holds NaN or infinity"):
         cls().fit(spoilt, y)
     with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
-        cls().fit(X, y).predict(spoilt)
+        cls(2).fit(X, y).predict(spoilt)
     if cls is SparseRegressor:
         y[3] = bad
         with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
