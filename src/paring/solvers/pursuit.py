@@ -107,7 +107,8 @@ class Pursuit:
 
 def second_look(engine: Any, size: int) -> None:
     """Arrive from above as well: a few more, exchange, give as many up, exchange; stay where F is lower."""
-    for more in (1, 2, size) if size <= ONE_BY_ONE else (1, 2):
+    looks = (1,) if not engine.modelled else (1, 2, size) if size <= ONE_BY_ONE else (1, 2)
+    for more in looks:
         saved, objective = engine.saved(), engine.objective
         engine.grow(size + more)
         if engine.size > size:

@@ -28,6 +28,7 @@ Indices = NDArray[np.int64]
 WORKING = 1e-8  # Newton's tolerance between exchanges, relative to F at the null model
 COLLINEAR = 1e-10  # a Schur complement this small beside the column's own curvature is rounding
 FINAL = 1e-13  # and at the end of a stage
+REFITS = 10  # the same where each is a minimisation of its own: groups, bounds, several outputs
 TRIALS = 50  # best modelled exchanges that are refitted before a support is called swap-optimal
 MOST = 1e300  # stands for infinity where it must be subtracted from
 ALIKE = 2  # exchanges of one member, or of one outsider, among those tried first
@@ -212,7 +213,7 @@ class Support:
         sure = int((change.ravel()[order] < -self.tolerance).sum())
         if self._exchange(out[leave[:sure]], into[enter[:sure]]):
             return True
-        pairs = zip(out[leave[:TRIALS]], into[enter[:TRIALS]], strict=True)
+        pairs = zip(out[leave[:REFITS]], into[enter[:REFITS]], strict=True)
         return any(self._try(np.append(np.delete(self.units, j), i)) for j, i in pairs)
 
     def _exchange(self, leave: Indices, enter: Indices, fewest: int = 1) -> bool:

@@ -43,6 +43,7 @@ class Tableau:
     """One least-squares pursuit."""
 
     swap_optimal = "exact"
+    modelled = True
 
     def __init__(self, problem: Any) -> None:
         lend_blas()
