@@ -77,18 +77,25 @@ def minimise_on(
     if block is None:
         block = design.block(features, problem.v if problem.fit_intercept else None)
     lower, upper = (None if end is None else end[features] for end in (constraint.lower, constraint.upper))
-    w, b, z, matrix, report = _core.minimise_block(
-        problem.target,
-        block,
-        np.ascontiguousarray(w),
-        float(b),
-        lower,
-        upper,
-        tolerance=tolerance * problem.scale,
-        max_rounds=MOST_ROUNDS,
-        sharpness=SHARPNESS * problem.scale if tolerance <= TOLERANCE else np.inf,
-        want_inverse=inverse,
-        threads=design.threads,
-        stop=design.stop,
-    )
+
+    def newton(w: Array, b: float) -> Any:
+        return _core.minimise_block(
+            problem.target,
+            block,
+            np.ascontiguousarray(w),
+            b,
+            lower,
+            upper,
+            tolerance=tolerance * problem.scale,
+            max_rounds=MOST_ROUNDS,
+            sharpness=SHARPNESS * problem.scale if tolerance <= TOLERANCE else np.inf,
+            want_inverse=inverse,
+            threads=design.threads,
+            stop=design.stop,
+        )
+
+    w, b, z, matrix, report = newton(w, float(b))
+    if not report[0] <= problem.null[1] + problem.rounding * problem.scale:
+        # Worse than without features: a start beyond the reach of exp, as where a column of large mean has left.
+        w, b, z, matrix, report = newton(np.zeros_like(w), float(problem.null[0]))
     return Restricted(features, w, b, z, report[0], block, matrix, report[4], report[1])
