@@ -47,7 +47,8 @@ def report(error: Exception) -> int:
     if hasattr(error, "format_message"):  # a usage error of typer's
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "paring"
-        print(f"{command}: {error.format_message()} (see {command} --help)", file=sys.stderr)
+        said = error.format_message().removeprefix("Invalid value: ").rstrip(".")
+        print(f"{command}: {said} (see {command} --help)", file=sys.stderr)
         return USAGE
     if os.environ.get("PARING_DEBUG", "0") != "0":
         traceback.print_exception(error)

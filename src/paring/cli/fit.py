@@ -123,22 +123,29 @@ def _ended(job: Job, data: Path, dataset: Any, out: Path | None, as_json: bool) 
             interrupted = True
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         remark(text)
-    files: tuple[Path, ...] = ()
-    if out is not None:
-        from paring.model_io import save_model
-
-        if dataset.feature_names is not None:
-            import numpy as np
-
-            estimator.feature_names_in_ = np.array(dataset.feature_names, dtype=object)
-        estimator.verbose = 0
-        files = save_model(out, estimator)
+    files = () if out is None else _saved(estimator, dataset.feature_names, out)
     if interrupted:
         if files:
             remark(f"the model so far is in {' and '.join(map(str, files))}")
         return INTERRUPTED
     _show(job, data, dataset, files, as_json)
     return 0 if estimator.result_.converged else STOPPED_EARLY
+
+
+def _saved(estimator: Any, names: tuple[str, ...] | None, out: Path) -> tuple[Path, ...]:
+    """Save the model with the names of its features, which a bare X did not tell it."""
+    import numpy as np
+
+    from paring.model_io import save_model
+
+    estimator.verbose = 0
+    if names is None:
+        return save_model(out, estimator)
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+    try:
+        return save_model(out, estimator)
+    finally:
+        del estimator.feature_names_in_
 
 
 def _show(job: Job, data: Path, dataset: Any, files: tuple[Path, ...], as_json: bool) -> None:

@@ -58,7 +58,7 @@ def _one(estimator: Any) -> float:
 
 def score(estimator: Any, dataset: Any, y: Any, result: Result) -> dict[str, Any]:
     """How well the training rows are fitted, in the usual measure."""
-    if estimator._estimator_type == "classifier":
+    if hasattr(estimator, "classes_"):
         return {"training_accuracy": float(np.mean(estimator.predict(dataset.X) == y))}
     if estimator.loss == "squared":
         z = estimator.predict(dataset.X)
