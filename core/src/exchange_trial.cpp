@@ -12,10 +12,11 @@ namespace paring {
 namespace {
 
 constexpr int most_steps = 5;
-constexpr double bridged = 2.0;      // F further above the goal than this many times |F - model| will not reach it
-constexpr double hopeless = 3.0;     // nor will F as far above it as this many of its last gains
+constexpr double bridged = 2.0;    // F further above the goal than this many times |F - model| will not reach it
+constexpr double hopeless = 3.0;   // nor will F as far above it as this many of its last gains
+constexpr double neglected = 0.1;  // of what an exchange must gain: moves left out of a trial
 constexpr Index trials_at_once = 10;
-constexpr double trusted = 3.0;     // exchanges the model puts this many times its largest error above the goal: no trial
+constexpr double trusted = 3.0;  // exchanges the model puts this many times its largest error above the goal: no trial
 constexpr double collinear = 1e-10;  // Schur complement relative to the candidate's own curvature
 
 }  // namespace
@@ -36,7 +37,7 @@ ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const B
       gradient_(h_.size()),
       direction_(h_.size()) {}
 
-double ExchangeTrial::to_model_point(const Ranked& exchange) {
+double ExchangeTrial::to_model_point(const Ranked& exchange, double negligible) {
     const Index j = exchange.leave, i = exchange.enter;
     const double* q = model_.inverse + j * size_;
     w.assign(model_.w, model_.w + k_);
@@ -51,13 +52,22 @@ double ExchangeTrial::to_model_point(const Ranked& exchange) {
     }
     axpy(-moved / q[j], q, w.data(), k_);
     w[static_cast<std::size_t>(j)] = 0;
-    b = model_.b;
-    if (target_.intercept) {
-        b -= dot(w.data(), model_.means, k_) - dot(model_.w, model_.means, k_);
-        if (i >= 0) b -= w_enter * model_.others[i];
+    double mean = i >= 0 && target_.intercept ? w_enter * model_.others[i] : 0.0;
+    std::copy_n(model_.z, target_.n, z_.data());
+    for (Index s = 0; s < k_; ++s) {
+        double& weight = w[static_cast<std::size_t>(s)];
+        const double move = weight - model_.w[s];
+        if (s != j && 0.5 * model_.curvatures[s] * move * move < negligible) {
+            weight = model_.w[s];
+            continue;
+        }
+        support_.add_column(s, move, z_.data());
+        mean += move * model_.means[s];
     }
-    support_.scores(w.data(), b, z_.data(), context_);
     if (i >= 0) candidates_.add_column(i, w_enter, z_.data());
+    b = model_.b - mean;
+    if (target_.intercept)
+        for (double& score : z_) score -= mean;
     return objective();
 }
 
@@ -118,10 +128,12 @@ void ExchangeTrial::step(const Ranked& exchange) {
 }
 
 double ExchangeTrial::operator()(const Ranked& exchange, double goal) {
-    double value = to_model_point(exchange);
+    const double negligible = neglected * (model_.objective - goal) / static_cast<double>(k_);
+    double value = to_model_point(exchange, negligible);
     model_error = std::abs(value - (model_.objective + exchange.change));
     const bool near = std::isfinite(value) && value - goal <= bridged * model_error;
-    if (exchange.enter < 0 || value < goal || !near || !prepare(exchange)) return std::isfinite(value) ? value : infinity;
+    if (exchange.enter < 0 || value < goal || !near || !prepare(exchange))
+        return std::isfinite(value) ? value : infinity;
     for (int s = 0; s < most_steps; ++s) {
         step(exchange);
         const double reached = objective(), gained = value - reached;

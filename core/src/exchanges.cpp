@@ -9,8 +9,8 @@ namespace paring {
 namespace {
 
 // With u = T_ij / sqrt(Q_jj), a = w_j / sqrt(Q_jj): out = a^2/2 + correction - (g - a u)^2 / (2 (s + u^2)).
-PARING_CLONES void row_changes(const double* t, double a, double correction, double inverse_root, const double* g, const double* s,
-                               const double* floor, double* out, Index m) {
+PARING_CLONES void row_changes(const double* t, double a, double correction, double inverse_root, const double* g,
+                               const double* s, const double* floor, double* out, Index m) {
     const double cost = 0.5 * a * a + correction;
     for (Index i = 0; i < m; ++i) {
         const double u = t[i] * inverse_root, curvature = s[i] + u * u, slope = g[i] - a * u;

@@ -305,6 +305,7 @@ class Support:
             model.t,
             model.schur,
             model.g,
+            self.h[at.features],
             model.means,
             model.others,
             exchanges,
