@@ -8,6 +8,7 @@ float32 stays float32 in memory and is accumulated in float64.
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -106,10 +107,16 @@ class Design:
         if self._by_columns is None:
             if self.is_dense:
                 return self._rows
-            turned = self._X.tocsc()
-            self.copied_bytes += turned.data.nbytes + turned.indices.nbytes + turned.indptr.nbytes
-            self._by_columns = self._view(turned)
+            self._by_columns = self._view(self._csc)
         return self._by_columns
+
+    @cached_property
+    def _csc(self) -> Any:
+        if self._X.format == "csc":
+            return self._X
+        turned = self._X.tocsc()
+        self.copied_bytes += turned.data.nbytes + turned.indices.nbytes + turned.indptr.nbytes
+        return turned
 
     @property
     def entries(self) -> int:
@@ -194,13 +201,16 @@ class Design:
 
     def row_squares(self) -> Array:
         """|x_i|^2 of every row. Cost: one pass."""
+        return self._square_scores(np.ones(self.d))
+
+    def _square_scores(self, u: Array) -> Array:
+        """sum_j u_j x_ij^2 of every row."""
         self.passes += 1
         if self.is_dense:
-            parts = [np.einsum("ij,ij->i", part, part) for _, part in float64_blocks(self._X, None, self.stop)]
-            return np.concatenate(parts)
+            blocks = float64_blocks(self._X, None, self.stop)
+            return np.concatenate([np.einsum("ij,ij,j->i", part, part, u) for _, part in blocks])
         parts = [self._X.data.astype(np.float64) ** 2, self._X.indices, self._X.indptr]
-        squares = _assembled(type(self._X), parts, self._X.shape)
-        return cast(Array, squares @ np.ones(self.d))
+        return cast(Array, _assembled(type(self._X), parts, self._X.shape) @ u)
 
 
 def _vector(x: Array) -> Array:
