@@ -31,6 +31,7 @@ __all__ = ["ModelFileError", "load_model", "model_files", "save_model"]
 
 FORMAT, VERSION = "paring-model", 1
 MOST_PATH_ENTRIES = 1 << 20  # a longer path is left out: 16 MB
+MOST_ROUNDS = 1 << 16  # of the history; a longer one is left out
 LARGEST_JSON = 1 << 30  # bytes of JSON that are read
 ESTIMATORS = ("SparseRegressor", "SparseClassifier")
 # What of a Result is a number, a text or a truth value, with its type.
@@ -109,11 +110,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 def _arrays(result: Result) -> dict[str, NDArray[Any]]:
     arrays = _packed("", [result.model])
     points = [result.path[size] for size in sorted(result.path)]
-    if points and sum(point.model.weights.size for point in points) <= MOST_PATH_ENTRIES:
+    if points and len(points) + sum(point.model.weights.size for point in points) <= MOST_PATH_ENTRIES:
         arrays |= _packed("path_", [point.model for point in points])
         arrays["path_sizes"] = np.array([point.size for point in points], np.int64)
         arrays["path_objectives"] = np.array([point.objective for point in points])
-    if result.history:
+    if 0 < len(result.history) <= MOST_ROUNDS:
         arrays["history"] = np.array([tuple(asdict(record).values()) for record in result.history], np.float64)
     return arrays
 
@@ -160,9 +161,9 @@ def _unpacked(arrays: Npz, prefix: str, d: int, outputs: int) -> list[Model]:
 
 def _result(arrays: Npz, head: dict[str, Any], outputs: int) -> Result:
     d = head["n_features"]
+    if arrays["lengths"].shape != (1,):
+        raise ValueError("lengths: expected one model")
     models = _unpacked(arrays, "", d, outputs)
-    if len(models) != 1:
-        raise ValueError(f"holds {len(models)} models, expected one")
     return Result(
         coef=models[0].dense(d),
         intercept=models[0].intercept,
@@ -177,6 +178,8 @@ def _result(arrays: Npz, head: dict[str, Any], outputs: int) -> Result:
 def _path(arrays: Npz, d: int, outputs: int) -> dict[int, PathPoint]:
     if "path_sizes" not in arrays.names:
         return {}
+    if arrays["path_lengths"].size + arrays["path_weights"].size > MOST_PATH_ENTRIES:
+        raise ValueError("path_weights is longer than any path that is saved")
     models = _unpacked(arrays, "path_", d, outputs)
     sizes, objectives = arrays["path_sizes"], arrays["path_objectives"]
     if sizes.shape != (len(models),) or objectives.shape != sizes.shape or sizes.dtype != np.int64:
@@ -189,7 +192,7 @@ def _history(arrays: Npz) -> tuple[Record, ...]:
     if "history" not in arrays.names:
         return ()
     rows = arrays["history"]
-    if rows.ndim != 2 or rows.shape[1] != len(fields(Record)) or np.isnan(rows).any():
+    if rows.ndim != 2 or rows.shape[1] != len(fields(Record)) or len(rows) > MOST_ROUNDS or np.isnan(rows).any():
         raise ValueError(f"history holds {rows.dtype} {rows.shape}, or NaN")
     return tuple(Record(f, c, p, int(t), s) for f, c, p, t, s in rows.tolist())
 

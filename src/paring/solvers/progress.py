@@ -94,4 +94,5 @@ def _bar(solver_name: str, problem: Any) -> Iterator[Watch]:
             )
 
         yield watch
-        bar.update(task, total=k, completed=k)
+        if not grows:  # it pulsed
+            bar.update(task, total=k, completed=k)
