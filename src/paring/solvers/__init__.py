@@ -42,7 +42,7 @@ def solve(
 ) -> Result:
     """Solve an exact-k problem.
 
-    solver : "auto", a name listed by ``paring solvers``, or a solver object with settings, e.g. ``IHT(step=Fixed(0.1))``.
+    solver : "auto", a name listed by ``paring solvers``, or an object with settings, e.g. ``IHT(step=Fixed(0.1))``.
     start : None, a Result (path solvers go on from where it ended), a coefficient array, or (coef, intercept).
     tol : relative to F at the null model; what it bounds is the solver's certificate.
     max_passes, time_limit (seconds) : when either is used up, the model so far is returned and marked.

@@ -1,4 +1,4 @@
-"""The one loop: tolerance, passes, time, callbacks, history, interruption. Every solver of ``paring.solve`` runs in it."""
+"""The one loop: tolerance, passes, time, callbacks, history, interruption. Every solver runs in it."""
 
 from __future__ import annotations
 

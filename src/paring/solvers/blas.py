@@ -1,5 +1,7 @@
-"""SciPy's LAPACK, lent to the core, and its BLAS kept to one thread: the core's own workers share the work out, and a BLAS that also
-starts threads for a small product spends more on waiting for them than on the product."""
+"""SciPy's LAPACK, lent to the core, and its BLAS kept to one thread: the core's own workers share the work out.
+
+A BLAS that starts threads too spends more on waiting for them, in products this small, than on the products.
+"""
 
 from __future__ import annotations
 

@@ -2,16 +2,17 @@
 
     min F(w, b)   subject to   |w|_0 <= k   (groups, always, never, bounds)
 
-Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, then a tenth more each time, ending at k); in
-each stage enter the features of largest gain, minimise, and exchange members for outsiders while F falls; small sizes
-are also reached from above (one more, exchange, one less, exchange). Every stage ends swap-optimal, so every model on the path is what asking for its size alone gives.
+Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, then three tenths more each time, ending at k);
+in each stage enter the features of largest gain, minimise, and exchange members for outsiders while F falls. On small
+data small sizes are also reached from above (a few more, exchange, as many fewer, exchange). Every stage ends
+swap-optimal, so every model on the path is what asking for its size alone gives.
 
 Squared loss of single features without bounds works on a tableau (``tableau.py``): every exchange is judged exactly.
 Otherwise on the quadratic model at the minimiser, whose best exchanges are refitted before they are refused
 (``support.py``).
 
 Source: paring. Grown from OLS/OMP (Chen, Billings & Luo 1989), exchange as in Efroymson 1960 and abess (Zhu et al.
-2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 10 + 24 log10(k/10).
+2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 10 + 9 log10(k/10).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pursuit's working support for every smooth loss: minimise on it, score outsiders, judge exchanges by a quadratic model.
+"""Pursuit's working support for every smooth loss: minimise, score outsiders, judge exchanges by a quadratic model.
 
 At the minimiser on S, with c_i = v_i loss''_i / n, columns centred by c where there is an intercept:
 
@@ -11,43 +11,25 @@ Each is what F would change by if F were its quadratic model; a move is made onl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paring import _core
 from paring.constraints import largest
 from paring.result import Model
+from paring.solvers.quadratic import COLLINEAR, TRIALS, Quadratic
 from paring.solvers.restricted import Restricted, minimise_on
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 WORKING = 1e-8  # Newton's tolerance between exchanges, relative to F at the null model
-COLLINEAR = 1e-10  # a Schur complement this small beside the column's own curvature is rounding
+ROUNDING = 16 * float(np.finfo(float).eps)  # of a curvature, relative to the second moment, with the root of n
 FINAL = 1e-13  # and at the end of a stage
 REFITS = 10  # the same where each is a minimisation of its own: groups, bounds, several outputs
-TRIALS = 50  # best modelled exchanges that are refitted before a support is called swap-optimal
-MOST = 1e300  # stands for infinity where it must be subtracted from
 ALIKE = 2  # exchanges of one member, or of one outsider, among those tried first
 BATCH = 0.25  # of the support: how many exchanges may be made at once
-
-
-@dataclass(frozen=True, eq=False)
-class Quadratic:
-    """F's quadratic model for some outsiders: their block, T (one row each, and turned), diag Q, g, s, weighted column means."""
-
-    block: _core.Block
-    t: Array
-    turned: Array
-    floor: Array
-    q: Array
-    g: Array
-    schur: Array
-    means: Array
-    others: Array
 
 
 def disjoint(leave: Indices, enter: Indices, most: int) -> Indices:
@@ -130,7 +112,7 @@ class Support:
         g, first, second = self.design.moments(r, c)
         total = float(c.sum())
         centred = second - first**2 / total if self.problem.fit_intercept and total > 0 else second
-        rounding = COLLINEAR * second
+        rounding = ROUNDING * np.sqrt(self.problem.n) * second
         return g, np.where(centred > rounding, centred, 0.0) + self.problem.ridge
 
     def _gains(self) -> Array:
@@ -165,7 +147,7 @@ class Support:
                 w = at.w[where]
                 own[where[0]] = 0.5 * float(w @ np.linalg.solve(at.inverse[np.ix_(where, where)], w))
         labels = at.features if self.constraint.unit_of is None else self.constraint.unit_of[at.features]
-        costs = np.bincount(np.searchsorted(self.units, labels), weights=own, minlength=self.size)
+        costs: Array = np.bincount(np.searchsorted(self.units, labels), weights=own, minlength=self.size).astype(float)
         costs[self.constraint.always[self.units]] = np.inf
         return costs
 
@@ -198,9 +180,9 @@ class Support:
             if not moved:
                 break
         if self.at.remaining > FINAL * self.problem.scale:
-            gains = self.known
+            kept = self.known
             self._accept(self.units, self._minimised(self.units, self.dense, self.at.b, FINAL))
-            self.known = gains  # the point has moved by no more than Newton's tolerance
+            self.known = kept  # the point has moved by no more than Newton's tolerance
 
     def _additive(self, gains: Array) -> bool:
         """Cheapest out, best in, as if the two did not touch: at once where the model gains, then one by one."""
@@ -230,108 +212,35 @@ class Support:
         candidates = largest(gains, min(self.size + 100, int((gains >= 0).sum())))
         if len(candidates) == 0:
             return False
-        model = self._quadratic(candidates)
-        most = float(gains[candidates].max())
+        derivatives = self.g, self.h, self.curvature
+        model = Quadratic.build(self.problem, self.at, candidates, derivatives, self.objective - self.tolerance)
         if not self.deceived:
-            if self._trials(model, candidates, self._ranked(model, None, ALIKE)):
+            if self._trials(model, model.ranked(None, ALIKE)):
                 return True
             if not self.deceived:
-                return self._trials(model, candidates, self._ranked(model, None))
-        correction = self._corrections(model, most)
-        if self._trials(model, candidates, self._ranked(model, correction, ALIKE)):
+                return self._trials(model, model.ranked(None))
+        correction = model.corrections(float(gains[candidates].max()))
+        if self._trials(model, model.ranked(correction, ALIKE)):
             return True
-        return self._trials(model, candidates, self._ranked(model, correction))
+        return self._trials(model, model.ranked(correction))
 
-    def _ranked(self, model: Quadratic, correction: Array | None, alike: int = 0) -> Array:
-        """The best exchanges by the model; at most ``alike`` of one member or outsider, if not 0."""
-        always = self.constraint.always
-        return _core.best_exchanges(
-            model.turned,
-            model.q,
-            self.at.w,
-            model.g,
-            model.schur,
-            model.floor,
-            always[self.units].view(np.uint8) if always.any() else None,
-            correction,
-            count=20 * TRIALS if alike else TRIALS,
-            below=np.inf,
-            alike=alike,
-            most=TRIALS,
-            threads=self.design.threads,
-        )
-
-    def _quadratic(self, candidates: Indices) -> Quadratic:
-        """The model of F at the minimiser for these outsiders."""
-        at, k, c, centred = self.at, self.size, self.curvature, self.problem.fit_intercept
-        block = self.design.block(candidates, self.problem.v if centred else None, by_rows=False)
-        cross = at.block.cross(block, c, self.design.threads)
-        total = max(float(c.sum()), np.finfo(float).tiny)
-        means, others = (part.adjoint(c) / total if centred else np.zeros(part.shape[1]) for part in (at.block, block))
-        if centred:
-            cross -= np.outer(others, means * total)
-        t = cross @ at.inverse[:k, :k]
-        schur = np.maximum(self.h[candidates] - np.einsum("ij,ij->i", cross, t), 0.0)
-        floor = np.maximum(COLLINEAR * self.h[candidates], np.finfo(float).tiny)
-        return Quadratic(block, t, np.ascontiguousarray(t.T), floor, at.inverse.diagonal()[:k].copy(), self.g[candidates], schur, means, others)
-
-    def _corrections(self, model: Quadratic, most: float) -> Array:
-        """What the departure of each cheap member really costs, less what the model says it does.
-
-        Weights that separate some rows have next to no curvature left, and the model parts with them too gladly.
-        """
-        costs = self.at.w**2 / (2 * model.q)
-        cheap = largest(np.where(self.constraint.always[self.units], -np.inf, -costs), min(TRIALS, self.size))
-        cheap = cheap[costs[cheap] < most]
-        out = np.zeros(self.size)
-        if len(cheap):
-            alone = np.column_stack([costs[cheap], cheap, np.full(len(cheap), -1.0)])
-            out[cheap] = np.minimum(self._tried(model, alone)[0], MOST) - self.objective - costs[cheap]
-        return out
-
-    def _tried(self, model: Quadratic, exchanges: Array) -> tuple[Array, int, Array, float, float]:
-        """F after each of those exchanges; the best, and its point in the shifted columns of the blocks."""
-        at = self.at
-        moved = float(at.block.shifts @ at.w) if self.problem.fit_intercept else 0.0
-        return _core.try_exchanges(
-            self.problem.target,
-            at.block,
-            model.block,
-            at.w,
-            float(at.b) + moved,
-            at.z,
-            at.objective,
-            at.inverse,
-            model.t,
-            model.schur,
-            model.g,
-            self.h[at.features],
-            model.means,
-            model.others,
-            exchanges,
-            self.objective - self.tolerance,
-            threads=self.design.threads,
-            stop=self.design.stop,
-        )
-
-    def _trials(self, model: Quadratic, candidates: Indices, ranked: Array) -> bool:
-        """Try the best exchanges on F, each alone; make those that lower it together, or else the best one."""
+    def _trials(self, model: Quadratic, ranked: Array) -> bool:
+        """Try these exchanges on F, each alone; make those that lower it together, or else the best one."""
         if len(ranked) == 0:
             return False
-        reached, best, w, w_enter, b = self._tried(model, ranked)
-        self.deceived = bool(np.any(reached[ranked[:, 0] < -self.tolerance] >= self.objective))
-        leave, enter = ranked[:, 1].astype(np.int64), candidates[ranked[:, 2].astype(np.int64)]
-        order = np.argsort(reached, kind="stable")[: int((reached < self.objective - self.tolerance).sum())]
+        tried = model.tried(ranked)
+        self.deceived = bool(np.any(tried.reached[ranked[:, 0] < -self.tolerance] >= self.objective))
+        leave, outsider = ranked[:, 1].astype(np.int64), ranked[:, 2].astype(np.int64)
+        enter = model.outsiders[outsider]
+        order = np.argsort(tried.reached, kind="stable")[: int((tried.reached < model.goal).sum())]
         if len(order) == 0:
             return False
         if self._exchange(leave[order], enter[order], 2):
             return True
         start = self.dense.copy()
-        start[self.at.features], start[enter[best]] = w, w_enter
-        if self.problem.fit_intercept:
-            b -= float(self.at.block.shifts @ w) + float(model.block.shifts[int(ranked[best, 2])]) * w_enter
-        units = np.sort(np.append(np.delete(self.units, leave[best]), enter[best]))
-        alone = self._minimised(units, start, b)
+        start[self.at.features], start[enter[tried.best]] = tried.w, tried.w_enter
+        units = np.sort(np.append(np.delete(self.units, leave[tried.best]), enter[tried.best]))
+        alone = self._minimised(units, start, model.intercept_of(tried, int(outsider[tried.best])))
         if not alone.objective < self.objective - 0.5 * self.tolerance:
             return False
         self._accept(units, alone)

@@ -1,8 +1,8 @@
 """Pursuit's engine for least squares on single features: the core's tableau (``core/include/paring/tableau.hpp``).
 
-Every gain and every exchange is judged exactly, without refitting. Memory: |S| d float64, and the rows of the Gram matrix
-kept for features that come back. Cost: a Gram row of each feature that enters for the first time (one pass a batch), |S| d
-operations for each that moves. Few features (d <= WHOLE_GRAM): the Gram matrix whole, in one pass.
+Every gain and every exchange is judged exactly, without refitting. Memory: |S| d float64, and the rows of the Gram
+matrix kept for features that come back. Cost: a Gram row of each feature that enters for the first time (one pass a
+batch), |S| d operations for each that moves. Few features (d <= WHOLE_GRAM): the Gram matrix whole, in one pass.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ SWAP_TOLERANCE = 1e-9  # of F: an exchange that gains less is no gain
 BATCH = 0.1  # of the support: how many exchanges may be made at once
 CACHE_BYTES = 1 << 27  # of Gram rows kept for features that come back
 WHOLE_GRAM = 512
+ROUNDING = 16 * float(np.finfo(float).eps)  # of a variance, relative to the second moment, with the root of n
 
 
 class GramRows:
@@ -51,14 +52,20 @@ class Tableau:
         self.means = problem.means if problem.fit_intercept else None
         self.tolerance = SWAP_TOLERANCE * min(problem.scale, max(1.0, problem.null[1]))
         constraint = problem.constraint
-        gram = GramRows(problem)
+        gram: Any = GramRows(problem)
+        diagonal, rounding = problem.variances + problem.ridge, ROUNDING * np.sqrt(problem.n)
+        if problem.d <= WHOLE_GRAM:  # centred before it is squared: right for columns of any mean
+            gram = gram(np.arange(problem.d))
+            diagonal, rounding = gram.diagonal().copy(), rounding**2
+        # A constant column's variance is rounding, and so is all that is divided by it.
+        self.flat = diagonal <= rounding * problem.squares
         self.core = _core.Tableau(
             -problem.products,
-            problem.variances + problem.ridge,
+            diagonal,
             problem.null[1],
             constraint.always.view(np.uint8),
-            constraint.never.view(np.uint8),
-            gram(np.arange(problem.d)) if problem.d <= WHOLE_GRAM else gram,
+            (constraint.never | self.flat).view(np.uint8),
+            gram,
             self.tolerance,
             BATCH,
             CACHE_BYTES,
@@ -73,7 +80,9 @@ class Tableau:
         return self.core.objective
 
     def enter(self, features: Indices) -> None:
-        self.core.enter(np.ascontiguousarray(features, np.int64), self.design.threads, self.design.stop)
+        varying = np.asarray(features, np.int64)
+        varying = varying[~self.flat[varying]]
+        self.core.enter(varying, self.design.threads, self.design.stop)
 
     def grow(self, size: int) -> None:
         self.core.grow(size, self.design.threads, self.design.stop)
