@@ -97,10 +97,12 @@ nb::object few_products(const OwnedRows& x, const Matrix& v, int threads, const 
 }
 
 // out -= a b in place; out by rows, a of any layout with unit inner step.
-void subtract_product(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, const Matrix& a, const Matrix& b,
-                      int threads) {
-    const auto m = static_cast<Index>(a.shape(0)), p = static_cast<Index>(a.shape(1)), d = static_cast<Index>(b.shape(1));
-    require(out.shape(0) == a.shape(0) && b.shape(0) == a.shape(1) && out.shape(1) == b.shape(1), "shapes do not match");
+void subtract_product(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, const Matrix& a,
+                      const Matrix& b, int threads) {
+    const auto m = static_cast<Index>(a.shape(0)), p = static_cast<Index>(a.shape(1)),
+               d = static_cast<Index>(b.shape(1));
+    require(out.shape(0) == a.shape(0) && b.shape(0) == a.shape(1) && out.shape(1) == b.shape(1),
+            "shapes do not match");
     std::vector<double> negative(a.data(), a.data() + a.size());
     for (double& value : negative) value = -value;
     const nb::gil_scoped_release free;

@@ -1,5 +1,5 @@
-// Products of a dense matrix with a few vectors, without packing: a BLAS copies the whole matrix first, which for so few
-// vectors costs more than the product.
+// Products of a dense matrix with a few vectors, without packing: a BLAS copies the whole matrix first, which for so
+// few vectors costs more than the product.
 #pragma once
 
 #include "paring/parallel.hpp"
@@ -12,8 +12,8 @@ namespace paring {
 template <class T>
 void inner_products(const Dense<T>& x, const double* v, Index m, double* out, const Context& context);
 
-// out[a, e] += sum_l u[a, l] x[l, e]: weighted sums of lines of unit step. u is m x lines with leading dimension ldu, out
-// m x length with leading dimension ldo.
+// out[a, e] += sum_l u[a, l] x[l, e]: weighted sums of lines of unit step. u is m x lines with leading dimension ldu,
+// out m x length with leading dimension ldo.
 template <class T>
 void add_combinations(const Dense<T>& x, const double* u, Index ldu, Index m, double* out, Index ldo,
                       const Context& context);

@@ -126,7 +126,7 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
     except _core.Stopped:
         reason = "time_limit"
     design.stop = _core.Stop()
-    facts = {"history": history, "reason": reason, "why": why, "first_pass": first_pass, "begin": begin}
+    facts = {"history": history, "reason": reason, "why": why, "first_pass": first_pass, "begin": begin, "stop": stop}
     return _finished(problem, solver, run, state, **facts)
 
 
@@ -149,6 +149,22 @@ def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> st
     return "max_passes" if record.passes >= run.max_passes else None
 
 
+def _gap(problem: Any, model: Model, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
+    """F less its bound; the reason, if the ascent for a better one was cut short by Ctrl-C."""
+    gap = problem.gap(model, objective, ascend=False)
+    if not run.certify or gap <= run.tol * problem.scale:
+        return gap, None
+    problem.design.stop = stop  # the ascent ends at the deadline with the best bound so far
+    try:
+        return min(gap, problem.gap(model, objective, ascend=True)), None
+    except _core.Stopped:
+        return gap, None
+    except KeyboardInterrupt:
+        return gap, "interrupted"
+    finally:
+        problem.design.stop = _core.Stop()
+
+
 def _finished(
     problem: Any,
     solver: Solver,
@@ -160,16 +176,15 @@ def _finished(
     why: str,
     first_pass: int,
     begin: float,
+    stop: _core.Stop,
 ) -> Result:
-    model = state.model
-    objective = problem.objective(model)
-    cut_short = reason in ("interrupted", "time_limit")
-    certificate = (
-        Certificate("none", np.inf, f"stopped early: {reason}")
-        if cut_short
-        else solver.certificate(problem, state, run)
-    )
-    gap = problem.gap(model, objective, ascend=run.certify and not cut_short)
+    model, objective, gap = state.model, state.objective, np.inf
+    certificate = Certificate("none", np.inf, f"stopped early: {reason}")
+    if reason not in ("interrupted", "time_limit"):  # else no pass more: the caller is waiting
+        objective = problem.objective(model)
+        certificate = solver.certificate(problem, state, run)
+        gap, ended = _gap(problem, model, objective, run, stop)
+        reason = ended or reason
     proved = bool(gap <= run.tol * problem.scale)
     if proved:
         certificate = Certificate("dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol")
