@@ -16,6 +16,7 @@ constexpr double sharp_contraction = 0.5;  // decrement ratio at which steps too
 constexpr double sufficient = 1e-4;        // Armijo
 constexpr double rounding = 1e-11;         // of F: a decrement below it may fail to show in F
 constexpr double rounding_of_mean = 1e-13;
+constexpr auto look_every = std::chrono::milliseconds(20);
 constexpr double shortest = 1e-10;  // step at which the line search gives up
 constexpr double first_damping = 1e-4, damping_factor = 10, no_damping_below = 1e-7, most_damping = 1e4;
 
@@ -206,8 +207,11 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
     bool fresh = false, have_factor = false;
     double previous = infinity, sharp = infinity;
     report.converged = size_ == 0;
+    auto looked = StopToken::Clock::now();  // a round may be too short to look for Ctrl-C in, and there may be many
     while (size_ > 0) {
+        const auto now = StopToken::Clock::now();
         context_.check();
+        if (now - looked > look_every) context_.look(), looked = now;
         gradient();
         if (hold_bounds() || !have_factor) fresh = false, have_factor = false;
         if (!have_factor) {
