@@ -187,7 +187,7 @@ def test_deadline_within_one_call(maker: str, name: str, tmp_path: Path) -> None
 
 
 def endless_newton(stop: _core.Stop, kind: str) -> tuple[Callable[[], Any], Callable[[], int]]:
-    """Rounds of Newton on a million rounds' worth of short steps: no tolerance is small enough."""
+    """Newton again and again from random starts, all rounds short, and no tolerance small enough."""
     rng = np.random.default_rng(0)
     n, k = 4000, 30
     X = rng.standard_normal((n, k))
