@@ -42,7 +42,10 @@ void test_hessian(const Block& block, const Matrix& b, const std::vector<double>
         double sum = 0;
         for (Index i = 0; i < b.n; ++i) sum += c[at(i)] * b(i, j);
         REQUIRE_NEAR(first[at(j)], sum, close);
-        for (Index i = j; i < k; ++i) REQUIRE_NEAR(h[at(j * ld + i)], weighted(b, i, b, j, c), close);
+        for (Index i = j; i < k; ++i) {
+            const double want = weighted(b, i, b, j, c);
+            REQUIRE_NEAR(h[at(j * ld + i)], want, close * (1 + std::abs(want)));
+        }
         REQUIRE(h[at(j * ld + k)] == 7.0);
     }
 }
@@ -143,8 +146,8 @@ void test_shapes() {
 
 void test_threads() {
     check::Random random(16);
-    const Matrix a = check::random_matrix(25000, 50, random);
-    std::vector<Index> chosen(45);
+    const Matrix a = check::random_matrix(60000, 23, random);
+    std::vector<Index> chosen(18);
     for (std::size_t j = 0; j < chosen.size(); ++j) chosen[j] = static_cast<Index>(j) + 5;
     const Matrix b = chosen_columns(a, chosen, std::vector<double>(chosen.size()));
     const Layout x = check::dense<float>(a, false, 0), y = check::sparse<double, std::int32_t>(a, true);
