@@ -54,9 +54,11 @@ class Tableau:
         constraint = problem.constraint
         gram: Any = GramRows(problem)
         diagonal, rounding = problem.variances + problem.ridge, ROUNDING * np.sqrt(problem.n)
-        if problem.d <= WHOLE_GRAM:  # centred before it is squared: right for columns of any mean
+        if problem.d <= WHOLE_GRAM:
             gram = gram(np.arange(problem.d))
-            diagonal, rounding = gram.diagonal().copy(), rounding**2
+            diagonal = gram.diagonal().copy()
+            if problem.design.is_dense:  # centred before it was squared: right for columns of any mean
+                rounding **= 2
         # A constant column's variance is rounding, and so is all that is divided by it.
         self.flat = diagonal <= rounding * problem.squares
         self.core = _core.Tableau(
