@@ -28,9 +28,9 @@ FORMS = {"dense": np.asarray, "F": np.asfortranarray, "csr": sp.csr_array, "csc"
 
 
 def drawn(loss: str, seed: int, most: int) -> tuple[np.ndarray, Problem]:
-    """A random problem: d <= most, columns correlated up to 0.9 (alike, or each with the next), any k, any ridge."""
+    """A random problem: d of most or up to four fewer; columns alike, or each like the next, correlated up to 0.9."""
     rng = np.random.default_rng([seed, ENUMERATED.index(loss)])
-    d = int(rng.integers(3, most + 1))
+    d = int(rng.integers(most - 4, most + 1))
     k, n, rho = int(rng.integers(1, min(d, 6) + 1)), int(rng.integers(30, 60)), rng.choice([0, 0.3, 0.6, 0.9])
     X = rng.standard_normal((n, d))
     if rng.integers(2):
