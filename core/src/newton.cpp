@@ -12,10 +12,11 @@ namespace {
 
 constexpr double keep_factor_below =
     0.1;  // decrement ratio: a kept factor that contracts so well is as good as a new one
-constexpr double sharp_contraction = 0.5;  // decrement ratio at which steps too small for F no longer help
-constexpr double sufficient = 1e-4;        // Armijo
-constexpr double rounding = 1e-11;         // of F: a decrement below it may fail to show in F
-constexpr double rounding_of_mean = 1e-13;
+constexpr double sharp_contraction = 0.5;   // decrement ratio at which steps too small for F no longer help
+constexpr double sufficient = 1e-4;         // Armijo
+constexpr double rounding = 1e-11;          // of F: a decrement below it may fail to show in F
+constexpr double rounding_of_mean = 1e-13;  // what subtracting a column's mean leaves of it
+constexpr double first_jitter = 1e-13, spanned = 1e-11, stiffness = 1e8;
 constexpr auto look_every = std::chrono::milliseconds(20);
 constexpr double shortest = 1e-10;  // step at which the line search gives up
 constexpr double first_damping = 1e-4, damping_factor = 10, no_damping_below = 1e-7, most_damping = 1e4;
@@ -118,21 +119,36 @@ void Minimiser::hessian() {
 
 // Cholesky of the Hessian; where it is singular (collinear columns) with the least of a rising diagonal, relative to
 // each column's own: columns may be many orders of magnitude apart. One without curvature, or with no more than
-// rounding left by the subtraction of its mean (a constant column), takes the largest.
+// rounding left by the subtraction of its mean (a constant column), takes the largest. A column that the ones before it
+// span is kept where it is by a stiff diagonal: along it only rounding would decide.
 void Minimiser::factorise() {
     hessian();
-    const std::vector<double> saved = factor_;
+    std::vector<double> saved = factor_;
+    std::vector<char> stiff(static_cast<std::size_t>(size_), 0);
     double largest = 0;
     for (Index j = 0; j < size_; ++j) largest = std::max(largest, saved[static_cast<std::size_t>(j * size_ + j)]);
     if (!(largest > 0) || !std::isfinite(largest)) largest = 1;
     const double total = target_.intercept ? saved.back() : 0;
-    for (double jitter = 1e-13;; jitter *= 100) {
+    for (double jitter = first_jitter;; jitter *= 100) {
         for (Index j = 0; j < size_; ++j) {
             const auto at = static_cast<std::size_t>(j * size_ + j);
             const double mean = j < k_ ? rounding_of_mean * block_.shift(j) : 0;
             factor_[at] = (saved[at] > mean * mean * total ? saved[at] : largest) * (1 + jitter);
         }
-        if (cholesky(factor_.data(), size_)) return;
+        if (cholesky(factor_.data(), size_)) {
+            bool found = false;
+            for (Index j = 0; j < size_; ++j) {
+                const auto at = static_cast<std::size_t>(j * size_ + j), c = static_cast<std::size_t>(j);
+                if (stiff[c] != 0 || !(factor_[at] * factor_[at] < std::max(spanned, 10 * jitter) * saved[at]))
+                    continue;
+                saved[at] *= stiffness;
+                stiff[c] = found = true;
+            }
+            if (!found) return;
+            factor_ = saved;
+            jitter = first_jitter / 100;
+            continue;
+        }
         if (jitter > 1) {  // not finite: steepest descent
             std::fill(factor_.begin(), factor_.end(), 0.0);
             for (Index j = 0; j < size_; ++j) factor_[static_cast<std::size_t>(j * size_ + j)] = std::sqrt(largest);

@@ -1,5 +1,6 @@
 // The moves of a pursuit on the tableau: grow, shrink, exchange. What a move does to the tableau is in tableau.cpp.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "paring/tableau.hpp"
@@ -100,7 +101,14 @@ void Tableau::grow(Index wanted, const Context& context) {
             if (!closed_[at(i)] && s_[at(i)] > floor_[at(i)]) gains.emplace_back(-g_[at(i)] * g_[at(i)] / s_[at(i)], i);
         const auto count = std::min<std::size_t>(gains.size(), at(wanted - size()));
         if (count == 0) return;
-        std::nth_element(gains.begin(), gains.begin() + static_cast<std::ptrdiff_t>(count - 1), gains.end());
+        const auto last = gains.begin() + static_cast<std::ptrdiff_t>(count - 1);
+        std::nth_element(gains.begin(), last, gains.end());
+        // A fit that is exact but for one dimension is closed by any outsider: rounding alone tells their gains apart,
+        // and must not decide. What is within the tolerance of the last to enter is a tie: the lowest index first.
+        const double edge = last->first, near = std::min(2 * settings_.tolerance, -0.5 * edge);
+        for (auto& gain : gains)
+            if (std::abs(gain.first - edge) <= near) gain.first = edge;
+        std::nth_element(gains.begin(), last, gains.end());
         std::vector<Index> entering;
         for (std::size_t c = 0; c < count; ++c) entering.push_back(gains[c].second);
         std::sort(entering.begin(), entering.end());

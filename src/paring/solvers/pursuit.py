@@ -8,7 +8,7 @@ data small sizes are also reached from above (a few more, exchange, as many fewe
 swap-optimal, so every model on the path is what asking for its size alone gives.
 
 Squared loss of single features without bounds works on a tableau (``tableau.py``): every exchange is judged exactly.
-Otherwise on the quadratic model at the minimiser, whose best exchanges are refitted before they are refused
+Otherwise on the quadratic model at the minimiser, whose best exchanges are tried on F before they are refused
 (``support.py``).
 
 Source: paring. Grown from OLS/OMP (Chen, Billings & Luo 1989), exchange as in Efroymson 1960 and abess (Zhu et al.
@@ -101,7 +101,7 @@ class Pursuit:
             return Certificate("none", np.inf, "stopped before the last stage: fewer features than asked for")
         statement = {
             "exact": "swap-optimal: no exchange of one feature lowers the objective",
-            "model": "swap-optimal in the model: its best exchanges were refitted and none lowers the objective",
+            "model": "swap-optimal in the model: its best exchanges were tried and none lowers the objective",
         }[state.swap_optimal]
         return Certificate("swap_optimal", state.residual, statement)
 

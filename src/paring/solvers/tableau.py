@@ -50,7 +50,7 @@ class Tableau:
         lend_blas()
         self.problem, self.design = problem, problem.design
         self.means = problem.means if problem.fit_intercept else None
-        self.tolerance = SWAP_TOLERANCE * min(problem.scale, max(1.0, problem.null[1]))
+        self.tolerance = SWAP_TOLERANCE * problem.scale
         constraint = problem.constraint
         gram: Any = GramRows(problem)
         diagonal, rounding = problem.variances + problem.ridge, ROUNDING * np.sqrt(problem.n)
@@ -106,7 +106,7 @@ class Tableau:
         always = np.flatnonzero(self.problem.constraint.always)
         features, w = self.core.features, self.core.weights
         missing = np.setdiff1d(always, features) if len(always) else always
-        features, w = np.concatenate([features, missing]), np.concatenate([w, np.zeros(len(missing))])
+        features, w = np.concatenate([features, missing]).astype(np.int64), np.concatenate([w, np.zeros(len(missing))])
         order = np.argsort(features)
         intercept = 0.0 if self.means is None else self.problem.null[0] - float(self.means[features] @ w)
         return Model(features[order], w[order], intercept)
