@@ -182,6 +182,22 @@ def test_squared_loss_ends_swap_optimal(design: str, ridge: float, intercept: bo
                 assert swap_change(posed, result.model) >= -1e-7 * posed.scale, (seed, k)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_more_columns_than_one_gram_matrix(form: str) -> None:
+    """Rows of the Gram matrix on demand, batches of exchanges, columns alike, constant and empty among many."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((300, 600)) + 0.5 * rng.standard_normal((300, 1))
+    X[rng.random(X.shape) < 0.3] = 0
+    X[:, 300:350], X[:, 400], X[:, 401] = X[:, :50], 5.0, 0.0
+    y = X[:, :40] @ rng.standard_normal(40) + 3 * rng.standard_normal(300)
+    for ridge, weights in ((0.0, None), (0.02, rng.integers(0, 3, 300))):
+        posed = Problem(FORMS[form](X), y, constraint=TopK(45), ridge=ridge, sample_weight=weights, fit_intercept=True)
+        result = solve(posed)
+        assert result.swap_optimal == "exact" and len(result.support) == 45
+        assert not {400, 401} & set(result.support)
+        assert swap_change(posed, result.model) >= -1e-7 * posed.scale
+
+
 @pytest.mark.parametrize("limits", [{}, {"always": [2]}, {"groups": [0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6]}])
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_other_losses_end_swap_optimal_in_the_model(loss: str, limits: dict) -> None:
