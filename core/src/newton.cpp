@@ -46,7 +46,9 @@ class Minimiser {
     double objective(const double* w, const double* z) const;
     void gradient();
     bool hold_bounds();
-    void hessian();
+    void hessian(double damping);  // with so much of the loss's bound added to its curvature
+    double factorise(const std::vector<double>& h);
+    std::vector<char> spanned_columns(const std::vector<double>& h);
     void factorise();
     std::vector<double> direction() const;
     bool search(const std::vector<double>& direction, double decrement);
@@ -94,13 +96,13 @@ bool Minimiser::hold_bounds() {
     return changed;
 }
 
-void Minimiser::hessian() {
+void Minimiser::hessian(double damping) {
     target_.loss->evaluate(point_.z.data(), target_.y, target_.n, nullptr, nullptr, curvature_.data());
     double bound = target_.loss->curvature_bound();
     if (!std::isfinite(bound)) bound = *std::max_element(curvature_.begin(), curvature_.end());
     double sum = 0;
     for (std::size_t i = 0; i < curvature_.size(); ++i) {
-        curvature_[i] = (curvature_[i] + damping_ * bound) * target_.v[i] / static_cast<double>(target_.n);
+        curvature_[i] = (curvature_[i] + damping * bound) * target_.v[i] / static_cast<double>(target_.n);
         sum += curvature_[i];
     }
     std::vector<double> first(static_cast<std::size_t>(k_));
@@ -117,45 +119,52 @@ void Minimiser::hessian() {
     }
 }
 
-// Cholesky of the Hessian; where it is singular (collinear columns) with the least of a rising diagonal, relative to
-// each column's own: columns may be many orders of magnitude apart. One without curvature, or with no more than
-// rounding left by the subtraction of its mean (a constant column), takes the largest. A column that the ones before it
-// span is kept where it is by a stiff diagonal: along it only rounding would decide.
-void Minimiser::factorise() {
-    hessian();
-    std::vector<double> saved = factor_;
-    std::vector<char> stiff(static_cast<std::size_t>(size_), 0);
+// Cholesky of h with the least of a rising diagonal, relative to each column's own: columns may be many orders of
+// magnitude apart. One without curvature, or with no more than rounding left by the subtraction of its mean (a constant
+// column), takes the largest. Returns what was added.
+double Minimiser::factorise(const std::vector<double>& h) {
     double largest = 0;
-    for (Index j = 0; j < size_; ++j) largest = std::max(largest, saved[static_cast<std::size_t>(j * size_ + j)]);
+    for (Index j = 0; j < size_; ++j) largest = std::max(largest, h[static_cast<std::size_t>(j * size_ + j)]);
     if (!(largest > 0) || !std::isfinite(largest)) largest = 1;
-    const double total = target_.intercept ? saved.back() : 0;
-    for (double jitter = first_jitter;; jitter *= 100) {
+    const double total = target_.intercept ? h.back() : 0;
+    for (double jitter = first_jitter; jitter < 100; jitter *= 100) {
+        factor_ = h;
         for (Index j = 0; j < size_; ++j) {
             const auto at = static_cast<std::size_t>(j * size_ + j);
             const double mean = j < k_ ? rounding_of_mean * block_.shift(j) : 0;
-            factor_[at] = (saved[at] > mean * mean * total ? saved[at] : largest) * (1 + jitter);
+            factor_[at] = (h[at] > mean * mean * total ? h[at] : largest) * (1 + jitter);
         }
-        if (cholesky(factor_.data(), size_)) {
-            bool found = false;
-            for (Index j = 0; j < size_; ++j) {
-                const auto at = static_cast<std::size_t>(j * size_ + j), c = static_cast<std::size_t>(j);
-                if (stiff[c] != 0 || !(factor_[at] * factor_[at] < std::max(spanned, 10 * jitter) * saved[at]))
-                    continue;
-                saved[at] *= stiffness;
-                stiff[c] = found = true;
-            }
-            if (!found) return;
-            factor_ = saved;
-            jitter = first_jitter / 100;
-            continue;
-        }
-        if (jitter > 1) {  // not finite: steepest descent
-            std::fill(factor_.begin(), factor_.end(), 0.0);
-            for (Index j = 0; j < size_; ++j) factor_[static_cast<std::size_t>(j * size_ + j)] = std::sqrt(largest);
-            return;
-        }
-        factor_ = saved;
+        if (cholesky(factor_.data(), size_)) return jitter;
     }
+    std::fill(factor_.begin(), factor_.end(), 0.0);  // not finite: steepest descent
+    for (Index j = 0; j < size_; ++j) factor_[static_cast<std::size_t>(j * size_ + j)] = std::sqrt(largest);
+    return 0;
+}
+
+// Which columns the ones before them span, by the pivots of the factor of h.
+std::vector<char> Minimiser::spanned_columns(const std::vector<double>& h) {
+    const double least = std::max(spanned, 10 * factorise(h));
+    std::vector<char> found(static_cast<std::size_t>(size_), 0);
+    for (Index j = 0; j < size_; ++j) {
+        const auto at = static_cast<std::size_t>(j * size_ + j);
+        found[static_cast<std::size_t>(j)] = factor_[at] * factor_[at] < least * h[at];
+    }
+    return found;
+}
+
+// The factor of the Hessian. A column that the ones before it span is kept where it is by a stiff diagonal: along it
+// only rounding would decide. Unless it is spanned only where the loss has curvature left (huber, hinges) and not
+// elsewhere: then F may still fall along it.
+void Minimiser::factorise() {
+    hessian(damping_);
+    std::vector<double> h = factor_;
+    const auto here = spanned_columns(h);
+    if (std::find(here.begin(), here.end(), 1) == here.end()) return;
+    hessian(damping_ + 1);
+    const auto everywhere = spanned_columns(std::vector<double>(factor_));
+    for (std::size_t j = 0; j < here.size(); ++j)
+        if (here[j] != 0 && everywhere[j] != 0) h[j * static_cast<std::size_t>(size_ + 1)] *= stiffness;
+    factorise(h);
 }
 
 std::vector<double> Minimiser::direction() const {

@@ -1,5 +1,7 @@
 #include "paring/passes.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -79,10 +81,15 @@ void line_add_moments(const View& rows, Index l, double r, double c, double* slo
 }
 
 // Each worker sums into an array of its own; they are added in order of worker, so a number of threads fixes
-// the bits.
+// the bits. W workers take cost / W + size W: beyond sqrt(cost / size) of them, adding up costs more than sharing
+// saves, and a wide X on many cores would fill the memory with sums.
 template <class AddLine>
-void sum_lines(Index lines, double cost, Index size, double* out, const Context& context, AddLine&& add_line) {
-    const int workers = workers_for(static_cast<double>(lines) * cost, context);
+void sum_lines(Index lines, double cost, Index size, double* out, const Context& all, AddLine&& add_line) {
+    const double total = static_cast<double>(lines) * cost;
+    Context context = all;
+    context.threads = static_cast<int>(std::clamp(std::sqrt(total / static_cast<double>(std::max<Index>(size, 1))), 1.0,
+                                                  std::max(1.0, 1.0 * all.threads)));
+    const int workers = workers_for(total, context);
     std::vector<double> sums(static_cast<std::size_t>(size) * static_cast<std::size_t>(workers - 1));
     std::fill(out, out + size, 0.0);
     for_ranges(lines, cost, context, [&](Index begin, Index end, int worker) {
