@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 NULL_TOLERANCE = 1e-14
+DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
+COLUMNS_AT_ONCE = 64
 
 
 class Problem:
@@ -71,6 +73,8 @@ class Problem:
         self.products: Array = products / self.n  # X'V (y - its mean, with an intercept) / n
         self.means: Array = sums / self.n
         self.squares: Array = squares / self.n  # second moments of the columns
+        if not np.isfinite(self.null[1]):
+            raise ValueError("the loss of y overflows even without features: y is too large, rescale it")
 
     def _known(self, loss: losses.Loss) -> losses.Loss:
         if loss.name != "multinomial" or loss.parameter:
@@ -188,8 +192,25 @@ class Problem:
 
     @cached_property
     def variances(self) -> Array:
-        """sum_i v_i x_ij^2 / n of each column, centred where there is an intercept."""
-        return np.maximum(self.squares - self.means**2, 0) if self.fit_intercept else self.squares
+        """sum_i v_i x_ij^2 / n of each column, centred where there is an intercept.
+
+        Columns whose mean is most of their square are centred first and squared then: the difference would be rounding.
+        """
+        if not self.fit_intercept:
+            return self.squares
+        out = np.maximum(self.squares - self.means**2, 0)
+        doubtful = np.flatnonzero(out < DOUBTFUL * self.squares)
+        for some in np.array_split(doubtful, len(doubtful) // COLUMNS_AT_ONCE + 1) if len(doubtful) else ():
+            columns = self.design.columns(some)
+            columns -= np.average(columns, axis=0, weights=self.v)
+            out[some] = self.v @ columns**2 / self.n
+        return out
+
+    @cached_property
+    def flat(self) -> NDArray[np.bool_]:
+        """Columns without variation: what is left of them after centring is rounding. With ridge they are harmless."""
+        rounding = 16 * float(np.finfo(float).eps) * np.sqrt(self.n)
+        return self.variances <= rounding**2 * self.squares
 
     def curvatures(self) -> Array:
         """h_j of the diagonal model: bound sum_i v_i x_ij^2 / n + ridge, centred with an intercept, floored."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from numbers import Integral
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -31,11 +32,20 @@ def as_design(X: Any, n_jobs: int | None = None) -> Design:
 
 
 def cores(n_jobs: int | None) -> int:
-    """joblib's convention: None and -1 all cores, -2 all but one."""
+    """Threads to use: a positive number as it is, -1 all cores this process may run on, -2 all but one.
+
+    None is all cores too, but no more than the environment variable OMP_NUM_THREADS says, where that is a positive
+    integer: joblib's workers have it set to their share (``inner_max_num_threads``), and so do not crowd each other.
+    """
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs must be None or a whole number, got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use None for all cores")
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return available if n_jobs is None else max(1, n_jobs if n_jobs > 0 else available + 1 + n_jobs)
+    if n_jobs is None:
+        share = os.environ.get("OMP_NUM_THREADS", "").strip()
+        return min(available, int(share)) if share.isdecimal() and int(share) > 0 else available
+    return int(n_jobs) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
 
 
 class Design:
@@ -172,9 +182,18 @@ class Design:
         Cost: one pass, |features| n d operations.
         """
         self.passes += 1
-        if not self.is_dense:
+        full = np.zeros(len(features), dtype=bool) if means is None else self._is_full[features]
+        if not self.is_dense and not full.any():
             gram = self.block(features).cross_all(self._columns, _vector(v), self.threads, self.stop).T
             return gram if means is None else gram - np.outer(means[features] * v.sum(), means)
+        if means is not None and not self.is_dense:  # hardly sparse: its mean may be most of it
+            if not full.all():
+                out = np.empty((len(features), self.d))
+                out[full] = self.gram_rows(features[full], v, means)
+                out[~full] = self.gram_rows(features[~full], v, means)
+                return out
+            centred = (self.columns(features) - means[features]) * v[:, None]
+            return self.adjoint(centred - v[:, None] * (centred.sum(axis=0) / v.sum())).T
         weighted = np.empty((len(features), self.n))
         for rows, part in float64_blocks(self._X, features, self.stop):
             np.multiply((part if means is None else part - means[features]).T, v[rows], out=weighted[:, rows])
@@ -189,6 +208,15 @@ class Design:
         for rows, part in float64_blocks(self._X, None, self.stop):
             out += weighted[:, rows] @ part
         return out
+
+    @cached_property
+    def _is_full(self) -> NDArray[np.bool_]:
+        """Columns of a sparse matrix that are mostly stored."""
+        if self.is_dense:
+            return np.ones(self.d, dtype=bool)
+        by_columns = self._X.format == "csc"
+        counts = np.diff(self._X.indptr) if by_columns else np.bincount(self._X.indices, minlength=self.d)
+        return np.asarray(2 * counts > self.n)
 
     def columns(self, features: Indices) -> Array:
         """X[:, features] as a dense float64 array (small selections only)."""

@@ -54,12 +54,16 @@ def solve(
     chosen: Any = registry.entry(name).load()() if isinstance(name, str) else name
     if isinstance(chosen, type):
         chosen = chosen()
-    if not tol > 0:
-        raise ValueError(f"tol must be positive, got {tol!r}")
-    if n_jobs is not None:
-        problem.design.threads = cores(n_jobs)
+    if not hasattr(chosen, "init"):
+        raise TypeError(f"solver must be a name listed by `paring solvers` or a solver object, got {solver!r}")
+    if not 0 < tol < np.inf:
+        raise ValueError(f"tol must be a positive number, got {tol!r}")
+    if time_limit is not None and np.isnan(time_limit):
+        raise ValueError("time_limit is NaN; use None for no limit")
     watchers = tuple(callbacks)
-    run = Run(float(tol), max_passes, time_limit, start, np.random.default_rng(random_state), watchers, certify)
+    threads = None if n_jobs is None else cores(n_jobs)
+    rng = np.random.default_rng(random_state)
+    run = Run(float(tol), max_passes, time_limit, start, rng, watchers, certify, threads)
     if not verbose:
         return run_loop(problem, chosen, run, why)
     from paring.solvers.progress import shown

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,6 +56,8 @@ class Run:
     rng: np.random.Generator = field(default_factory=np.random.default_rng)
     callbacks: Sequence[Callable[[Progress], Any]] = ()
     certify: bool = False
+    threads: int | None = None
+    first: tuple[Model, float] | None = None  # what there is before the first round; the loop sets it
 
 
 @dataclass(frozen=True)
@@ -91,13 +95,43 @@ def start_model(problem: Any, start: Any) -> Model:
     return model if problem.fit_intercept else Model(model.support, model.weights, problem.null[0])
 
 
+def begun(problem: Any, start: Any) -> tuple[Model, float]:
+    """What there is before the first round: the start with its objective; else the null model, always-units at 0."""
+    model = start_model(problem, start)
+    if start is None:
+        constraint = problem.constraint
+        always = constraint.features(np.flatnonzero(constraint.always))
+        return Model(always, problem.zeros()[always], model.intercept), problem.null[1]
+    return model, problem.objective(model)
+
+
 def run_loop(problem: Any, solver: Solver, run: Run, why: str) -> Result:
     """Rounds of ``solver`` until it is done or must end; the Result is of the last whole round, whatever happened."""
     begin = time.perf_counter()
-    design = problem.design
-    stop = design.stop = _core.Stop() if run.time_limit is None else _core.Stop(float(run.time_limit))
-    with one_thread(getattr(design, "entries", 0)):
+    stop = _core.Stop() if run.time_limit is None else _core.Stop(float(run.time_limit))
+    with _borrowed(problem.design, stop, run.threads), one_thread(getattr(problem.design, "entries", 0)):
         return _rounds(problem, solver, run, why, stop, begin)
+
+
+_busy: set[int] = set()
+_busy_lock = Lock()
+
+
+@contextmanager
+def _borrowed(design: Any, stop: _core.Stop, threads: int | None) -> Iterator[None]:
+    """The design with this run's stop and threads; as it was, afterwards. One run at a time."""
+    with _busy_lock:
+        if id(design) in _busy:
+            raise RuntimeError("this Problem is being solved already, in another thread: build one for each")
+        _busy.add(id(design))
+    before = design.stop, design.threads
+    design.stop, design.threads = stop, threads or design.threads
+    try:
+        yield
+    finally:
+        design.stop, design.threads = before
+        with _busy_lock:
+            _busy.discard(id(design))
 
 
 def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, begin: float) -> Result:
@@ -106,7 +140,9 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
     history: list[Record] = []
     state, reason = State(Model(np.empty(0, np.int64), problem.zeros()[:0], 0.0)), None
     try:
-        state.model, state.objective = start_model(problem, None), problem.null[1]
+        design.stop = _core.Stop()  # short: even a run without time returns what it was given
+        run.first = state.model, state.objective = begun(problem, run.start)
+        design.stop = stop
         state = solver.init(problem, run)
         while reason is None:
             state = solver.step(problem, state, run)
@@ -185,7 +221,7 @@ def _finished(
         certificate = solver.certificate(problem, state, run)
         gap, ended = _gap(problem, model, objective, run, stop)
         reason = ended or reason
-    proved = bool(gap <= run.tol * problem.scale)
+    proved = bool(np.isfinite(gap) and gap <= run.tol * problem.scale)
     if proved:
         certificate = Certificate("dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol")
     return Result(

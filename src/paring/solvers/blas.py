@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from paring import _core
@@ -30,6 +31,29 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+class _OneThread:
+    """The limit is the process's: of solves that overlap, the first sets it and the last takes it back."""
+
+    def __init__(self) -> None:
+        self.lock, self.depth = Lock(), 0
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.depth == 0:
+                self.limit = _controller().limit(limits=1, user_api="blas")
+            self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0 and self.limit is not None:
+                self.limit.restore_original_limits()
+
+
+_limited = _OneThread()
+
+
 def one_thread(entries: float) -> AbstractContextManager[Any]:
     """BLAS on one thread while a problem of so many entries is solved."""
-    return nullcontext() if entries < WORTH_LIMITING else _controller().limit(limits=1, user_api="blas")
+    return nullcontext() if entries < WORTH_LIMITING else _limited

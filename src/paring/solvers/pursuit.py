@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from paring.result import Certificate, PathPoint, Result
-from paring.solvers._loop import Run, State, start_model
+from paring.solvers._loop import Run, State, begun, start_model
 from paring.solvers.tableau import Tableau
 
 ONE_BY_ONE = 10  # sizes up to here are all visited
 GROWTH = 1.3
+SAME = 1e-9  # objectives so near, relative to F at the null model, are of one problem
 SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
 CHEAP_PASS = 800_000  # entries of X: a pass is under a millisecond
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
@@ -65,20 +66,17 @@ class Pursuit:
         refuse(problem)
         engine = make_engine(problem, run.tol)
         k = problem.constraint.k
-        begun = np.union1d(np.flatnonzero(problem.constraint.always), self._started(problem, run.start))
+        started = problem.constraint.units_of(start_model(problem, run.start).support)
+        first = np.union1d(np.flatnonzero(problem.constraint.always), started)
         path: dict[int, PathPoint] = {}
         if isinstance(run.start, Result):
-            path = {size: point for size, point in run.start.path.items() if size < min(k, len(begun))}
-        if len(begun):
-            engine.enter(begun)
+            path = _inherited(run.start, problem, min(k, len(first)))
+        if len(first):
+            engine.enter(first)
             engine.shrink(k)
-        sizes = stage_sizes(k, max(1, min(len(begun), k)), self.sizes == "all")
-        model = start_model(problem, None)
-        return PursuitState(model, problem.null[1], engine=engine, sizes=sizes, path=path)
-
-    def _started(self, problem: Any, start: Any) -> Any:
-        """Units of the model to start from."""
-        return problem.constraint.units_of(start_model(problem, start).support)
+        sizes = stage_sizes(k, max(1, min(len(first), k)), self.sizes == "all")
+        model, objective = run.first or begun(problem, run.start)
+        return PursuitState(model, objective, engine=engine, sizes=sizes, path=path)
 
     def step(self, problem: Any, state: PursuitState, run: Run) -> PursuitState:
         """One stage: grow to its size, exchange until no exchange lowers F."""
@@ -89,7 +87,8 @@ class Pursuit:
             second_look(engine, size)
         state.sizes = state.sizes[1:]
         state.model, state.objective = engine.model(), engine.objective
-        state.path[size] = PathPoint(size, state.model, state.objective)
+        if len(state.model.support) and engine.size:  # of fewer where no further feature adds anything
+            state.path.setdefault(engine.size, PathPoint(engine.size, state.model, state.objective))
         state.residual = max(0.0, engine.tolerance / problem.scale)
         if not state.sizes:
             state.swap_optimal = engine.swap_optimal
@@ -101,9 +100,19 @@ class Pursuit:
             return Certificate("none", np.inf, "stopped before the last stage: fewer features than asked for")
         statement = {
             "exact": "swap-optimal: no exchange of one feature lowers the objective",
-            "model": "swap-optimal in the model: its best exchanges were tried and none lowers the objective",
+            "model": "swap-optimal in the model: of the exchanges it ranks best, none tried lowers the objective",
         }[state.swap_optimal]
         return Certificate("swap_optimal", state.residual, statement)
+
+
+def _inherited(start: Result, problem: Any, below: int) -> dict[int, PathPoint]:
+    """The path so far, where it is of this very problem: its objectives tell."""
+    near = SAME * problem.scale
+    return {
+        size: point
+        for size, point in start.path.items()
+        if size < below and abs(problem.objective(point.model) - point.objective) <= near
+    }
 
 
 def second_look(engine: Any, size: int) -> None:

@@ -1,7 +1,7 @@
 """F's quadratic model at the minimiser on a support, for a few outsiders: which exchange would lower it most?
 
 With c_i = v_i loss''_i / n and columns centred by c where there is an intercept: Q the inverse Hessian on S,
-T = Q H_S,:, s = h - H_:S T. The formula of the exchange is the tableau's (``core/include/paring/exchanges.hpp``). What F itself does in
+T = Q H_S,:, s = h - H_:S T. The formula of the exchange is the tableau's (``exchanges.hpp``). What F itself does in
 the best of them is tried in the core (``exchange_trial.hpp``).
 """
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from paring.constraints import largest
 from paring.result import Model
-from paring.solvers.quadratic import COLLINEAR, TRIALS, Quadratic
+from paring.solvers.quadratic import TRIALS, Quadratic
 from paring.solvers.restricted import Restricted, minimise_on
 
 Array = NDArray[np.float64]

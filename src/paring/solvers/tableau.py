@@ -23,7 +23,6 @@ SWAP_TOLERANCE = 1e-9  # of F: an exchange that gains less is no gain
 BATCH = 0.1  # of the support: how many exchanges may be made at once
 CACHE_BYTES = 1 << 27  # of Gram rows kept for features that come back
 WHOLE_GRAM = 512
-ROUNDING = 16 * float(np.finfo(float).eps)  # of a variance, relative to the second moment, with the root of n
 
 
 class GramRows:
@@ -53,17 +52,13 @@ class Tableau:
         self.tolerance = SWAP_TOLERANCE * problem.scale
         constraint = problem.constraint
         gram: Any = GramRows(problem)
-        diagonal, rounding = problem.variances + problem.ridge, ROUNDING * np.sqrt(problem.n)
         if problem.d <= WHOLE_GRAM:
             gram = gram(np.arange(problem.d))
-            diagonal = gram.diagonal().copy()
-            if problem.design.is_dense:  # centred before it was squared: right for columns of any mean
-                rounding **= 2
         # A constant column's variance is rounding, and so is all that is divided by it.
-        self.flat = diagonal <= rounding * problem.squares
+        self.flat = problem.flat
         self.core = _core.Tableau(
             -problem.products,
-            diagonal,
+            problem.variances + problem.ridge,
             problem.null[1],
             constraint.always.view(np.uint8),
             (constraint.never | self.flat).view(np.uint8),
