@@ -120,6 +120,11 @@ class Design:
             self._by_columns = self._view(self._csc)
         return self._by_columns
 
+    @property
+    def _rows_or_columns(self) -> _core.Rows:
+        """For full passes: by columns where that form is there, since sums then need no room of their own."""
+        return self._by_columns or self._rows
+
     @cached_property
     def _csc(self) -> Any:
         if self._X.format == "csc":
@@ -145,9 +150,8 @@ class Design:
 
     def _product(self, v: Array, transposed: bool) -> Array:
         self.passes += transposed
-        rows = self._by_columns or self._rows
         two = np.ascontiguousarray(v if v.ndim == 2 else v[:, None], dtype=np.float64)
-        out = rows.product(two, transposed, self.threads, self.stop)
+        out = self._rows_or_columns.product(two, transposed, self.threads, self.stop)
         return out if v.ndim == 2 else out[:, 0]
 
     def scores_on(self, features: Indices, w: Array) -> Array:
@@ -167,8 +171,7 @@ class Design:
     def moments(self, r: Array, c: Array) -> tuple[Array, Array, Array]:
         """sum_i r_i x_ij, sum_i c_i x_ij and sum_i c_i x_ij^2 of every column. Cost: one pass."""
         self.passes += 1
-        rows = self._by_columns or self._rows
-        return rows.column_moments(_vector(r), _vector(c), self.threads, self.stop)
+        return self._rows_or_columns.column_moments(_vector(r), _vector(c), self.threads, self.stop)
 
     def block(self, features: Indices, centre: Array | None = None, by_rows: bool = True) -> _core.Block:
         """Those columns, copied out in float64; dense ones less their mean weighted by ``centre``."""
@@ -182,25 +185,29 @@ class Design:
         Cost: one pass, |features| n d operations.
         """
         self.passes += 1
-        full = np.zeros(len(features), dtype=bool) if means is None else self._is_full[features]
-        if not self.is_dense and not full.any():
-            gram = self.block(features).cross_all(self._columns, _vector(v), self.threads, self.stop).T
-            return gram if means is None else gram - np.outer(means[features] * v.sum(), means)
-        if means is not None and not self.is_dense:  # hardly sparse: its mean may be most of it
-            if not full.all():
-                out = np.empty((len(features), self.d))
-                out[full] = self.gram_rows(features[full], v, means)
-                out[~full] = self.gram_rows(features[~full], v, means)
-                return out
-            centred = (self.columns(features) - means[features]) * v[:, None]
-            return self.adjoint(centred - v[:, None] * (centred.sum(axis=0) / v.sum())).T
+        weights = _vector(v)
+        if self.is_dense:
+            return self._dense_gram_rows(features, weights, means)
+        if means is None:
+            return self.block(features).cross_all(self._columns, weights, self.threads, self.stop).T
+        full, out = self._is_full[features], np.empty((len(features), self.d))
+        if not full.all():
+            some = features[~full]
+            gram = self.block(some).cross_all(self._columns, weights, self.threads, self.stop).T
+            out[~full] = gram - np.outer(means[some] * weights.sum(), means)
+        if full.any():  # hardly sparse: the mean may be most of the column, and is taken off before it is squared
+            weighted = _sum_to_zero(
+                ((self.columns(features[full]) - means[features[full]]) * weights[:, None]).T, weights
+            )
+            out[full] = self._rows_or_columns.product(np.ascontiguousarray(weighted.T), True, self.threads, self.stop).T
+        return out
+
+    def _dense_gram_rows(self, features: Indices, v: Array, means: Array | None) -> Array:
         weighted = np.empty((len(features), self.n))
         for rows, part in float64_blocks(self._X, features, self.stop):
             np.multiply((part if means is None else part - means[features]).T, v[rows], out=weighted[:, rows])
-        total = v.sum()
-        if means is not None and total > 0:  # the weighted columns then sum to zero to the last bit that matters
-            for row in weighted:
-                row -= v * (row.sum() / total)
+        if means is not None:
+            _sum_to_zero(weighted, v)
         found = self._rows.few_products(weighted, self.threads, self.stop)
         if found is not None:
             return cast(Array, found)
@@ -212,8 +219,6 @@ class Design:
     @cached_property
     def _is_full(self) -> NDArray[np.bool_]:
         """Columns of a sparse matrix that are mostly stored."""
-        if self.is_dense:
-            return np.ones(self.d, dtype=bool)
         by_columns = self._X.format == "csc"
         counts = np.diff(self._X.indptr) if by_columns else np.bincount(self._X.indices, minlength=self.d)
         return np.asarray(2 * counts > self.n)
@@ -243,6 +248,15 @@ class Design:
 
 def _vector(x: Array) -> Array:
     return np.ascontiguousarray(x, dtype=np.float64)
+
+
+def _sum_to_zero(weighted: Array, v: Array) -> Array:
+    """Centred columns times v, as rows: what rounding left of their sums is taken off, in place."""
+    total = v.sum()
+    for row in weighted:
+        if total > 0:
+            row -= v * (row.sum() / total)
+    return weighted
 
 
 def _check_ndim(ndim: int) -> None:
