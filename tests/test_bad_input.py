@@ -193,8 +193,8 @@ def test_settings_of_estimators(cls: Any, options: dict[str, Any], message: str)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tol": 0}, "tol must be positive, got 0"),
-        ({"tol": np.nan}, "tol must be positive, got nan"),
+        ({"tol": 0}, "tol must be a positive number, got 0"),
+        ({"tol": np.nan}, "tol must be a positive number, got nan"),
         ({"solver": "lars"}, "unknown solver 'lars'; known: auto, pursuit"),
         ({"start": np.zeros(5)}, r"start has shape \(5,\), the problem's weights \(6,\)"),
         ({"start": np.full(6, np.nan)}, "start holds NaN or infinity"),

@@ -7,9 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
-CODE = SOURCE + [
-    path for folder in ("core", "bindings") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))
-]
+CODE = SOURCE + [path for folder in ("core", "bindings") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
 
 MAX_FILE, MAX_FUNCTION, MAX_POSITIONAL = 350, 55, 7
 STORAGE = re.compile(r"\b(issparse|isspmatrix\w*)\b")
@@ -61,8 +59,6 @@ def test_functions_are_short() -> None:
 
 def test_functions_have_few_positional_parameters() -> None:
     count = {
-        name: len(node.args.posonlyargs) + len(node.args.args)
-        for name, node in functions()
-        if node.name != "__init__"
+        name: len(node.args.posonlyargs) + len(node.args.args) for name, node in functions() if node.name != "__init__"
     }
     assert {name: n for name, n in count.items() if n > MAX_POSITIONAL} == {}

@@ -74,7 +74,11 @@ std::vector<Ranked> Tableau::ranked(Index count, const Context& context) {
 }
 
 void Tableau::polish(const Context& context) {
-    while (size() > 0 && size() < d_) {
+    // F is a sum of squares: below the tolerance nothing is left to gain, and what seems so is rounding. Nor is there
+    // where a round has not lowered it.
+    double before = infinity;
+    while (size() > 0 && size() < d_ && objective_ > settings_.tolerance && objective_ < before) {
+        before = objective_;
         context.look();
         const auto batch =
             std::max<std::size_t>(1, static_cast<std::size_t>(settings_.batch * static_cast<double>(size())));

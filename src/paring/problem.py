@@ -8,6 +8,7 @@ v has mean 1. The intercept b is never thresholded, ridged or counted.
 from __future__ import annotations
 
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class Problem:
         self.v = _weights(sample_weight, self.n)
         self.loss = self._known(losses.get(loss))
         self.loss.check_targets(self.y)
-        if not (np.isfinite(ridge) and ridge >= 0):
+        if not isinstance(ridge, Real) or not (np.isfinite(ridge) and ridge >= 0):
             raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
         self.ridge = float(ridge)
         self.fit_intercept = bool(fit_intercept)
@@ -268,7 +269,8 @@ def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
         raise ValueError(f"sample_weight must hold one weight for each of the {n} rows, got shape {weights.shape}")
     if not np.isfinite(weights).all() or weights.min() < 0:
         raise ValueError("sample_weight must be finite and not negative")
-    total = weights.sum()
-    if total == 0:
+    largest = weights.max()
+    if largest == 0:
         raise ValueError("sample_weight: at least one weight must be positive")
-    return weights * (n / total)
+    weights /= largest  # so that neither huge nor tiny ones overflow their sum
+    return weights * (n / weights.sum())

@@ -69,7 +69,8 @@ class PathPoint:
 class Result:
     """The answer of ``paring.solve``.
 
-    coef (d,) or (d, outputs) and intercept; support: indices of the features kept; objective F(coef, intercept).
+    coef (d,) or (d, outputs) and intercept; support: indices of the features kept
+    (``support_`` of the estimators is a mask); objective F(coef, intercept).
     dual_gap: F minus a lower bound on the best F (infinity where no bound exists); proved_optimal: it is within tol.
     swap_optimal: "exact", "model" or None (see the page of pursuit). stop_reason: "converged", "stalled",
     "max_passes", "time_limit", "callback" or "interrupted". why: which solver was chosen, and the reason.

@@ -45,13 +45,15 @@ class SparseRegressor(RegressorMixin, SparseLinearModel):
     tol : float, default=1e-6
         Tolerance, relative to the objective of the model without features.
     max_iter : int, default=1000
-        The most passes over X (``max_passes`` of ``paring.solve``).
+        Limit on passes over X (``max_passes`` of ``paring.solve``), looked at after each stage of the solver, so it
+        may be exceeded.
     time_limit : float, default=None
         Seconds after which the fit ends with the model so far and a ConvergenceWarning.
     warm_start : bool, default=False
         Whether to start from the last fit's model.
     n_jobs : int, default=None
-        Threads; None and -1 mean all cores.
+        Threads; -1 means all cores, None too, but no more than the environment variable OMP_NUM_THREADS says (which
+        joblib sets in its workers).
     random_state : int, RandomState instance or None, default=None
         Seed of the solvers that draw random numbers; the default one does not.
     verbose : int, default=0
@@ -63,7 +65,7 @@ class SparseRegressor(RegressorMixin, SparseLinearModel):
         Coefficients; zero outside the support.
     intercept_ : float
     support_ : ndarray of shape (n_features,) of bool
-        Which features were kept; also by ``get_support``.
+        Which features were kept, as a mask (``result_.support`` holds their indices); also by ``get_support``.
     n_nonzero_coefs_ : int
         How many coefficients are not zero: at most what was asked for.
     n_iter_, n_passes_ : int
@@ -76,6 +78,8 @@ class SparseRegressor(RegressorMixin, SparseLinearModel):
         Whether that gap is within ``tol``.
     path_ : dict of int to PathPoint
         The models of other sizes seen on the way, by size; empty if the solver makes none.
+    loss_ : paring.losses.Loss
+        The loss that was fitted.
     result_ : paring.Result
         All the solver returned: certificate, stop reason, history.
     n_features_in_ : int
@@ -173,7 +177,8 @@ class SparseRegressor(RegressorMixin, SparseLinearModel):
     def predict(self, X: Any) -> Array:
         """Predict targets: ``X @ coef_ + intercept_``; for ``loss="poisson"`` the mean count, ``exp`` of that.
 
-        Cost: the columns of the support, and one look at X for NaN and infinity, which
+        Cost: dense X, the columns of the support where they are less than an eighth of all, else a pass over X; CSC,
+        the columns of the support; CSR, a pass over X. And one look at X for NaN and infinity, which
         ``sklearn.config_context(assume_finite=True)`` leaves out.
 
         Parameters

@@ -34,7 +34,7 @@ def solve(
     tol: float = 1e-6,
     max_passes: float = 1000,
     time_limit: float | None = None,
-    callbacks: Sequence[Callable[[Progress], Any]] = (),
+    callbacks: Sequence[Callable[[Progress], Any]] | Callable[[Progress], Any] = (),
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: bool = False,
@@ -58,9 +58,9 @@ def solve(
         raise TypeError(f"solver must be a name listed by `paring solvers` or a solver object, got {solver!r}")
     if not 0 < tol < np.inf:
         raise ValueError(f"tol must be a positive number, got {tol!r}")
-    if time_limit is not None and np.isnan(time_limit):
-        raise ValueError("time_limit is NaN; use None for no limit")
-    watchers = tuple(callbacks)
+    if np.isnan(max_passes) or (time_limit is not None and np.isnan(time_limit)):
+        raise ValueError("max_passes and time_limit must be numbers, got NaN; time_limit=None is no limit")
+    watchers = (callbacks,) if callable(callbacks) else tuple(callbacks)
     threads = None if n_jobs is None else cores(n_jobs)
     rng = np.random.default_rng(random_state)
     run = Run(float(tol), max_passes, time_limit, start, rng, watchers, certify, threads)

@@ -87,6 +87,10 @@ def start_model(problem: Any, start: Any) -> Model:
         if np.shape(w) != problem.zeros().shape:
             raise ValueError(f"start has shape {np.shape(w)}, the problem's weights {problem.zeros().shape}")
         model = Model.from_dense(np.asarray(w, dtype=np.float64), b)
+    if len(model.support) and model.support.max() >= problem.d:
+        raise ValueError(f"start uses feature {int(model.support.max())}, but there are {problem.d} features")
+    if model.weights.shape[1:] != problem.zeros().shape[1:]:
+        raise ValueError(f"start has weights of shape {model.weights.shape}: it is of a problem with other outputs")
     if not (np.isfinite(model.weights).all() and np.all(np.isfinite(model.intercept))):
         raise ValueError("start holds NaN or infinity")
     w = model.dense(problem.d)
