@@ -60,9 +60,7 @@ class Problem:
         self.v = _weights(sample_weight, self.n)
         self.loss = self._known(losses.get(loss))
         self.loss.check_targets(self.y)
-        if not isinstance(ridge, Real) or not (np.isfinite(ridge) and ridge >= 0):
-            raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
-        self.ridge = float(ridge)
+        self.ridge = _ridge(ridge)
         self.fit_intercept = bool(fit_intercept)
         if not isinstance(constraint, TopK):
             raise TypeError(f"constraint must be paring.constraints.TopK(k, ...), got {type(constraint).__name__}")
@@ -259,6 +257,12 @@ def _targets(y: ArrayLike, n: int) -> Array:
     if not np.isfinite(floats).all():
         raise ValueError("y holds NaN or infinity")
     return floats
+
+
+def _ridge(ridge: Any) -> float:
+    if not isinstance(ridge, Real) or not (np.isfinite(float(ridge)) and ridge >= 0):
+        raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
+    return float(ridge)
 
 
 def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
