@@ -260,7 +260,7 @@ def _targets(y: ArrayLike, n: int) -> Array:
 
 
 def _ridge(ridge: Any) -> float:
-    if not isinstance(ridge, Real) or not (np.isfinite(float(ridge)) and ridge >= 0):
+    if not isinstance(ridge, Real) or not 0 <= float(ridge) < np.inf:
         raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
     return float(ridge)
 
