@@ -50,7 +50,7 @@ struct Quadratic {
     std::map<Index, int> asked = {};  // how often each row of H was
 
     Quadratic(Index n, Index columns, double ridge, check::Random& random, const Numbers& given = {})
-        : d(columns), h(at(d * d)), g(random.normals(d)), always(at(d)), never(at(d)) {
+        : d(columns), h(at(d * d)), g(at(d)), always(at(d)), never(at(d)) {
         Numbers a = given.empty() ? random.normals(n * d) : given;
         if (given.empty())
             for (Index i = 0; i < n; ++i)  // correlated
@@ -61,13 +61,9 @@ struct Quadratic {
                     h[at(i * d + j)] += a[at(r * d + i)] * a[at(r * d + j)] / static_cast<double>(n);
                 if (i == j) h[at(i * d + j)] += ridge;
             }
-        if (ridge == 0) {  // as data give it: g in the range of A'
-            const Numbers r = random.normals(n);
-            for (Index j = 0; j < d; ++j) {
-                g[at(j)] = 0;
-                for (Index i = 0; i < n; ++i) g[at(j)] += a[at(i * d + j)] * r[at(i)] / static_cast<double>(n);
-            }
-        }
+        const Numbers r = random.normals(n);  // of data, so that F is a sum of squares and never below 0
+        for (Index j = 0; j < d; ++j)
+            for (Index i = 0; i < n; ++i) g[at(j)] += a[at(i * d + j)] * r[at(i)] / static_cast<double>(n);
     }
 
     Tableau tableau(TableauSettings settings = {}) {
