@@ -11,10 +11,11 @@ using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// The lines are along the axis whose elements lie farther apart.
+// The lines are along the axis whose elements lie farther apart, or the rows, however x lies.
 template <class T>
-OwnedRows dense(Array2<T> x) {
-    const bool by_columns = x.stride(0) < x.stride(1) || (x.stride(0) == x.stride(1) && x.shape(0) > x.shape(1));
+OwnedRows dense(Array2<T> x, bool by_rows) {
+    const bool tall = x.stride(0) < x.stride(1) || (x.stride(0) == x.stride(1) && x.shape(0) > x.shape(1));
+    const bool by_columns = tall && !by_rows;
     const std::size_t line = by_columns ? 1 : 0, along = 1 - line;
     return {Dense<T>{x.data(), static_cast<Index>(x.shape(line)), static_cast<Index>(x.shape(along)), x.stride(line),
                      x.stride(along)},
@@ -122,8 +123,8 @@ void bind_sparse(nb::class_<OwnedRows>& rows) {
 
 void bind_rows(nb::module_& m) {
     nb::class_<OwnedRows> rows(m, "Rows", "A matrix by its stored lines, in NumPy's own memory.");
-    rows.def_static("dense", &dense<float>, nb::arg("x").noconvert())
-        .def_static("dense", &dense<double>, nb::arg("x").noconvert())
+    rows.def_static("dense", &dense<float>, nb::arg("x").noconvert(), nb::arg("by_rows") = false)
+        .def_static("dense", &dense<double>, nb::arg("x").noconvert(), nb::arg("by_rows") = false)
         .def_ro("lines_are_columns", &OwnedRows::lines_are_columns)
         .def("product", &product, nb::arg("v").noconvert(), nb::arg("transposed"), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none())

@@ -14,6 +14,7 @@ from tests.data.layouts import (
     SPARSE,
     check_verbs,
     compressed,
+    expect,
     mapped,
     unaligned,
     values,
@@ -265,6 +266,35 @@ def test_csr_is_turned_once_when_columns_are_needed(index: Any) -> None:
     design.block(np.array([3, 1]))
     assert design.copied_bytes == once
     check_verbs(design, A)
+
+
+@pytest.mark.parametrize("layout", [*DENSE, "csr int32", "csr int64", "csc int32", "csc int64"])
+def test_rows_side_by_side_for_sweeps(layout: str) -> None:
+    A = values(*SMALL)
+    X = (DENSE | SPARSE)[layout](A)
+    design, w = Design(X), np.ones(SMALL[1])
+    rows = design.by_rows
+    assert not rows.lines_are_columns
+    assert design.by_rows is rows
+    expect(rows.product(w[:, None], False)[:, 0], A @ w)
+    lies_so = layout.startswith("csr") or (layout in DENSE and X.strides[1] == X.itemsize)
+    assert design.copied_bytes == (
+        0 if lies_so else sum(part.nbytes for part in parts(sp.csr_array(X) if "cs" in layout else A))
+    )
+
+
+def test_rows_of_a_tall_matrix_are_its_lines() -> None:
+    for shape in ((9, 1), (1, 9), (5, 1)):
+        A = values(*shape)
+        assert not Design(A).by_rows.lines_are_columns
+        expect(Design(A).by_rows.product(np.ones((shape[1], 1)), False)[:, 0], A.sum(axis=1))
+
+
+@pytest.mark.parametrize("layout", ["C", "csr int32", "csc int64", "csr explicit zeros"])
+def test_column_counts(layout: str) -> None:
+    A = values(*SMALL)
+    stored = np.full_like(A, 1.0) if layout in ("C", "csr explicit zeros") else A
+    np.testing.assert_array_equal(Design((DENSE | SPARSE)[layout](A)).column_counts(), np.count_nonzero(stored, axis=0))
 
 
 # -- what cannot be taken is refused by name ----------------------------------------------------------------------

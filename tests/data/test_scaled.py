@@ -185,6 +185,8 @@ def test_refusals() -> None:
     for j in (-1, d):
         with pytest.raises(ValueError, match="no such column"):
             ScaledDesign(A).block(np.array([j]))
+    with pytest.raises(ValueError, match="sweeps over rows take data as they lie"):
+        ScaledDesign(A).by_rows  # noqa: B018
     A[3, 2] = np.nan
     for maker in (standardised, rescaled):
         with pytest.raises(ValueError, match=r"X holds NaN or infinity \(column 2\); impute or drop them first"):

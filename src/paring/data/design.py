@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from paring import _core
-from paring.data.blocks import float64_blocks
+from paring.data.blocks import float64_blocks, row_blocks
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -105,9 +105,9 @@ class Design:
         return built
 
     @staticmethod
-    def _view(X: Any) -> _core.Rows:
+    def _view(X: Any, by_rows: bool = False) -> _core.Rows:
         if isinstance(X, np.ndarray):
-            return _core.Rows.dense(X)
+            return _core.Rows.dense(X, by_rows)
         by_columns = X.format == "csc"
         return _core.Rows.sparse(X.data, X.indices, X.indptr, X.shape[0 if by_columns else 1], by_columns)
 
@@ -119,6 +119,21 @@ class Design:
                 return self._rows
             self._by_columns = self._view(self._csc)
         return self._by_columns
+
+    @cached_property
+    def by_rows(self) -> _core.Rows:
+        """The matrix by rows, each row's numbers side by side: for sweeps. Built once where it lies otherwise."""
+        X = self._X
+        if self.is_dense and X.strides[1] != X.itemsize:
+            X = np.empty(X.shape, X.dtype)
+            for rows in row_blocks(self.n, 8 * self.d):
+                self.stop.check()
+                X[rows] = self._X[rows]
+            self.copied_bytes += X.nbytes
+        elif not self.is_dense and X.format == "csc":
+            X = X.tocsr()
+            self.copied_bytes += X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+        return self._rows if X is self._X and not self._rows.lines_are_columns else self._view(X, by_rows=True)
 
     @property
     def _rows_or_columns(self) -> _core.Rows:
@@ -219,9 +234,15 @@ class Design:
     @cached_property
     def _is_full(self) -> NDArray[np.bool_]:
         """Columns of a sparse matrix that are mostly stored."""
+        return 2 * self.column_counts() > self.n
+
+    def column_counts(self) -> Indices:
+        """Rows in which each column is stored: n of every dense one. Cost: the indices."""
+        if self.is_dense:
+            return np.full(self.d, self.n)
         by_columns = self._X.format == "csc"
         counts = np.diff(self._X.indptr) if by_columns else np.bincount(self._X.indices, minlength=self.d)
-        return np.asarray(2 * counts > self.n)
+        return counts.astype(np.int64)
 
     def columns(self, features: Indices) -> Array:
         """X[:, features] as a dense float64 array (small selections only)."""

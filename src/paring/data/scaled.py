@@ -89,6 +89,16 @@ class ScaledDesign(Design):
     def entries(self) -> int:
         return self.base.entries
 
+    def column_counts(self) -> Indices:
+        return self.base.column_counts()
+
+    @property
+    def by_rows(self) -> _core.Rows:
+        raise ValueError(
+            "sweeps over rows take data as they lie: scale a copy of X (sklearn.preprocessing.StandardScaler), "
+            "or use a solver of full gradients, such as 'pursuit' or 'iht'"
+        )
+
     # -- verbs --------------------------------------------------------------------------------------------------
 
     def scores(self, w: Array) -> Array:
