@@ -28,6 +28,7 @@ nb::ndarray<nb::numpy, double> cross_all(const Block& any, const OwnedRows& x, c
     const auto* block = dynamic_cast<const SparseBlock*>(&any);
     require(block != nullptr && x.lines_are_columns, "cross_all takes a sparse block and a matrix by columns");
     require(static_cast<Index>(c.shape(0)) == block->rows(), "one curvature a row");
+    require(std::visit([](const auto& view) { return view.length; }, x.view) == block->rows(), "rows differ in number");
     const auto d = static_cast<std::size_t>(std::visit([](const auto& view) { return view.lines; }, x.view));
     const auto k = static_cast<std::size_t>(block->columns());
     std::vector<double> out(d * k);

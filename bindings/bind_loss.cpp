@@ -11,6 +11,9 @@ using Scores = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 Index count_of(const Loss& loss, const Scores& z, const Vector& y) {
     const auto n = static_cast<Index>(y.shape(0));
     require(static_cast<Index>(z.size()) == n * loss.outputs(), "scores and targets differ in length");
+    if (loss.outputs() > 1)
+        for (Index i = 0; i < n; ++i)
+            require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(loss.outputs()), "no such class");
     return n;
 }
 

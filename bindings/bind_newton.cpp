@@ -47,7 +47,8 @@ nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Bloc
                         const Vector& others, const Matrix& exchanges, double goal, int threads,
                         const StopToken* stop) {
     const auto k = static_cast<std::size_t>(support.columns()), m = static_cast<std::size_t>(candidates.columns());
-    require(w.shape(0) == k && z.shape(0) == static_cast<std::size_t>(own.target.n) && means.shape(0) == k,
+    require(w.shape(0) == k && z.shape(0) == static_cast<std::size_t>(own.target.n) && means.shape(0) == k &&
+                support.rows() == own.target.n && candidates.rows() == own.target.n,
             "weights, block and target differ in size");
     require(inverse.shape(0) == k + (own.target.intercept ? 1 : 0) && inverse.shape(1) == inverse.shape(0) &&
                 t.shape(0) == m && t.shape(1) == k && schur.shape(0) == m && g.shape(0) == m && others.shape(0) == m &&
@@ -85,6 +86,7 @@ nb::ndarray<nb::numpy, double> ranked_exchanges(const nb::ndarray<const double, 
                 static_cast<Index>(floor.shape(0)) == m,
             "the model's parts differ in size");
     require(!correction || static_cast<Index>(correction->shape(0)) == k, "one correction a member");
+    require(!fixed || static_cast<Index>(fixed->shape(0)) == k, "one flag a member");
     const ExchangeModel model{t.data(),
                               k,
                               m,

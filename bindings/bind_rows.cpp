@@ -97,20 +97,6 @@ nb::object few_products(const OwnedRows& x, const Matrix& v, int threads, const 
         x.view);
 }
 
-// out -= a b in place; out by rows, a of any layout with unit inner step.
-void subtract_product(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, const Matrix& a,
-                      const Matrix& b, int threads) {
-    const auto m = static_cast<Index>(a.shape(0)), p = static_cast<Index>(a.shape(1)),
-               d = static_cast<Index>(b.shape(1));
-    require(out.shape(0) == a.shape(0) && b.shape(0) == a.shape(1) && out.shape(1) == b.shape(1),
-            "shapes do not match");
-    std::vector<double> negative(a.data(), a.data() + a.size());
-    for (double& value : negative) value = -value;
-    const nb::gil_scoped_release free;
-    add_combinations(Dense<double>{b.data(), p, d, d, 1}, negative.data(), p, m, out.data(), d,
-                     context_of(threads, nullptr));
-}
-
 template <class T>
 void bind_sparse(nb::class_<OwnedRows>& rows) {
     rows.def_static("sparse", &sparse<T, std::int32_t>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
@@ -132,8 +118,6 @@ void bind_rows(nb::module_& m) {
              nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
     rows.def("few_products", &few_products, nb::arg("v").noconvert(), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none(), "v X of a dense X with unit inner step; None for other layouts.");
-    m.def("subtract_product", &subtract_product, nb::arg("out").noconvert(), nb::arg("a").noconvert(),
-          nb::arg("b").noconvert(), nb::arg("threads") = 1, "out -= a b in place, for few columns of a.");
     bind_sparse<float>(rows);
     bind_sparse<double>(rows);
 }

@@ -80,6 +80,9 @@ void bind_tableau(nb::module_& m) {
         .def(
             "enter",
             [](Tableau& tableau, const Indices& features, int threads, const StopToken* stop) {
+                for (std::size_t f = 0; f < features.shape(0); ++f)
+                    require(0 <= features.data()[f] && features.data()[f] < tableau.features_in_all(),
+                            "no such feature");
                 const nb::gil_scoped_release free;
                 tableau.enter({features.data(), features.shape(0)}, context_of(threads, stop));
             },

@@ -305,7 +305,10 @@ std::unique_ptr<Loss> make_loss(const std::string& name, double parameter) {
     if (name == "smoothed_hinge") return scalar(SmoothedHinge{parameter});
     if (name == "huber") return scalar(Huber{parameter});
     if (name == "poisson") return scalar(Poisson{});
-    if (name == "multinomial") return std::make_unique<Multinomial>(static_cast<Index>(parameter));
+    if (name == "multinomial") {
+        if (!(parameter >= 2 && parameter < 1e9)) throw std::invalid_argument("multinomial: two classes at least");
+        return std::make_unique<Multinomial>(static_cast<Index>(parameter));
+    }
     throw std::invalid_argument("unknown loss '" + name + "'");
 }
 

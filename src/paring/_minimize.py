@@ -47,7 +47,7 @@ def minimize(
     tol: float = 1e-6,
     max_iter: int = 1000,
     time_limit: float | None = None,
-    callbacks: Sequence[Callable[[Progress], Any]] = (),
+    callbacks: Sequence[Callable[[Progress], Any]] | Callable[[Progress], Any] = (),
     verbose: bool = False,
 ) -> Result:
     """Minimise a smooth fun(x) over the x with at most k nonzeros (or k nonzero groups).
@@ -74,7 +74,7 @@ def minimize(
         full = progress.rounds >= max_iter
         return full
 
-    watchers = (*callbacks, limit)
+    watchers = (callbacks, limit) if callable(callbacks) else (*callbacks, limit)
     result = solve(
         cast(Any, problem),
         _chosen(solver),
@@ -154,6 +154,7 @@ class _Identity:
 
     def __init__(self) -> None:
         self.passes, self.copied_bytes, self.threads, self.stop = 0, 0, 1, _core.Stop()
+        self.root = self
 
     def adjoint(self, r: Array) -> Array:
         return r

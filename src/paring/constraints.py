@@ -101,12 +101,6 @@ class Feasible:
     def units(self) -> int:
         return len(self.always)
 
-    @property
-    def is_plain(self) -> bool:
-        """k features and nothing else."""
-        free = self.lower is None and not np.isfinite(self.radius) and self.unit_of is None
-        return bool(free and not self.always.any() and not self.never.any())
-
     @cached_property
     def members(self) -> list[Indices]:
         """The features of each unit."""

@@ -123,6 +123,15 @@ def test_state_is_the_base_s() -> None:
         view.scores(np.ones(SHAPE[1]))
 
 
+def test_views_of_one_design_are_solved_one_at_a_time() -> None:
+    base = Design(values(*SHAPE))
+    y = np.arange(float(SHAPE[0]))
+    outer, inner = (Problem(ScaledDesign(base, None, np.full(SHAPE[1], c)), y, constraint=TopK(2)) for c in (1.0, 2.0))
+    with pytest.raises(RuntimeError, match="one of the same Design, is being solved: build one for each thread"):
+        paring.solve(outer, callbacks=lambda progress: paring.solve(inner))
+    assert paring.solve(inner).converged
+
+
 # -- makers ---------------------------------------------------------------------------------------------------------
 
 

@@ -149,19 +149,6 @@ def test_contains() -> None:
     assert (TopK(2) & L2Ball(2)).bind(2).contains(np.array([1.0, 1.0]))
 
 
-def test_is_plain() -> None:
-    assert TopK(2).bind(3).is_plain
-    assert TopK(2, bounds=(-np.inf, np.inf)).bind(3).is_plain
-    for other in (
-        TopK(2, always=[0]),
-        TopK(2, never=[0]),
-        TopK(2, groups=[0, 1, 2]),
-        TopK(2, bounds=(0, 1)),
-        TopK(2) & L2Ball(1),
-    ):
-        assert not other.bind(3).is_plain
-
-
 def test_balls_combine_either_way_and_the_smaller_counts() -> None:
     assert (TopK(2) & L2Ball(3)).radius == 3
     assert (L2Ball(3) & TopK(2)).radius == 3

@@ -121,6 +121,8 @@ def test_limits_on_time_rounds_and_callbacks() -> None:
         fun, 3, np.zeros(D), jac=jac, solver="iht", tol=1e-14, callbacks=[lambda p: p.rounds == 2]
     )
     assert stopped.stop_reason == "callback"
+    alone = paring.minimize(fun, 3, np.zeros(D), jac=jac, solver="iht", tol=1e-14, callbacks=lambda p: p.rounds == 2)
+    assert alone.stop_reason == "callback" and alone.n_iter == 2
 
     def slow(x):
         import time

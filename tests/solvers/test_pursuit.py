@@ -284,6 +284,19 @@ def test_warm_start_and_resumption(loss: str) -> None:
     assert set(resumed.path) == set(whole.path)
 
 
+@pytest.mark.parametrize(
+    "limits", [{"never": [1, 4]}, {"bounds": (0, 0.5)}, {"always": [0]}], ids=lambda limits: next(iter(limits))
+)
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_path_inherits_no_model_that_the_constraint_forbids(loss: str, limits: dict) -> None:
+    free = solve(problem(loss, k=8, fit_intercept=True))
+    limited = problem(loss, k=8, fit_intercept=True, **limits)
+    for size, point in solve(limited, start=free).path.items():
+        assert limited.constraint.contains(point.model.dense(limited.d))
+        assert set(limits.get("always", ())) <= set(point.model.support.tolist())
+        assert len(point.model.support) == size
+
+
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_a_time_limit_returns_the_last_whole_stage(loss: str) -> None:
     rng = np.random.default_rng(0)

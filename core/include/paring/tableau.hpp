@@ -38,6 +38,7 @@ class Tableau {
             std::vector<unsigned char> always, std::vector<unsigned char> never, GramRows gram,
             TableauSettings settings);
 
+    Index features_in_all() const { return d_; }
     Index size() const { return static_cast<Index>(features_.size()); }
     double objective() const { return objective_; }
     const std::vector<Index>& features() const { return features_; }

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 USABLE: tuple[Literal["C", "A", "E"], ...] = ("C", "A", "E")  # contiguous, aligned, no subclass: for np.require
+MOST_THREADS = 4096  # beyond the largest machines: a slip
 FEW_COLUMNS = 8  # a selection this many times smaller than X is gathered rather than multiplied with zeros
 
 
@@ -41,6 +42,8 @@ def cores(n_jobs: int | None) -> int:
         raise TypeError(f"n_jobs must be None or a whole number, got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; use None for all cores")
+    if n_jobs is not None and n_jobs > MOST_THREADS:
+        raise ValueError(f"n_jobs must be at most {MOST_THREADS}, got {n_jobs}; use -1 for all cores")
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         share = os.environ.get("OMP_NUM_THREADS", "").strip()
@@ -147,6 +150,11 @@ class Design:
         turned = self._X.tocsc()
         self.copied_bytes += turned.data.nbytes + turned.indices.nbytes + turned.indptr.nbytes
         return turned
+
+    @property
+    def root(self) -> Design:
+        """The Design whose stop, threads and counters these are: views share them."""
+        return self
 
     @property
     def entries(self) -> int:

@@ -54,6 +54,10 @@ class ScaledDesign(Design):
     # -- what the loop sets and reads: one state, the base's --------------------------------------------------------
 
     @property
+    def root(self) -> Design:
+        return self.base
+
+    @property
     def threads(self) -> int:
         return self.base.threads
 

@@ -205,6 +205,8 @@ def row_weights(sample_weight: Any, n: int) -> Array | None:
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError("sample_weight must be finite and not negative")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number: all are zero")
     return weights

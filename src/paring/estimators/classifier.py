@@ -193,7 +193,7 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):
         targets = codes if loss.targets == "class" else 2.0 * codes - 1.0
         ridge = self.ridge
         if isinstance(ridge, str) and ridge == "auto":
-            ridge = 1.0 / (len(y) if weights is None else weights.sum())
+            ridge = 1.0 / (len(y) if weights is None else _total(weights))
         self._fit(X, targets, loss, ridge, weights)
         return self
 
@@ -277,6 +277,14 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = loss_name(self.loss) in ("auto", "multinomial")
         return tags
+
+
+def _total(weights: Array) -> float:
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not np.isfinite(total):
+        raise ValueError("sample_weight sums to infinity, and ridge='auto' is 1 over that sum: scale the weights down")
+    return total
 
 
 def _encoded(y: NDArray[Any], weights: Array | None) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def choose(problem: Problem) -> tuple[str, str]:
         )
     if np.isfinite(problem.constraint.radius):
         return "iht", "auto: L2Ball asks for a projection at every step"
-    return "pursuit", "auto: the data are at hand, and pursuit finds the best objective in the least time"
+    return "pursuit", "auto: the data are at hand, and no solver was measured to find better models in less time"
 
 
 def solve(
@@ -58,8 +59,12 @@ def solve(
         raise TypeError(f"solver must be a name listed by `paring solvers` or a solver object, got {solver!r}")
     if not 0 < tol < np.inf:
         raise ValueError(f"tol must be a positive number, got {tol!r}")
-    if np.isnan(max_passes) or (time_limit is not None and np.isnan(time_limit)):
-        raise ValueError("max_passes and time_limit must be numbers, got NaN; time_limit=None is no limit")
+    limits = [max_passes] if time_limit is None else [max_passes, time_limit]
+    if not all(isinstance(limit, Real) and not np.isnan(limit) for limit in limits):
+        raise ValueError(
+            f"max_passes and time_limit must be numbers, got {max_passes!r} and {time_limit!r}; "
+            "max_passes=numpy.inf and time_limit=None are no limits"
+        )
     watchers = (callbacks,) if callable(callbacks) else tuple(callbacks)
     threads = None if n_jobs is None else cores(n_jobs)
     rng = np.random.default_rng(random_state)

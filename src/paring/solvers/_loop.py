@@ -87,8 +87,7 @@ def start_model(problem: Any, start: Any) -> Model:
         if np.shape(w) != problem.zeros().shape:
             raise ValueError(f"start has shape {np.shape(w)}, the problem's weights {problem.zeros().shape}")
         model = Model.from_dense(np.asarray(w, dtype=np.float64), b)
-    if len(model.support) and model.support.max() >= problem.d:
-        raise ValueError(f"start uses feature {int(model.support.max())}, but there are {problem.d} features")
+    _check_support(model, problem.d)
     if model.weights.shape[1:] != problem.zeros().shape[1:]:
         raise ValueError(f"start has weights of shape {model.weights.shape}: it is of a problem with other outputs")
     if not (np.isfinite(model.weights).all() and np.all(np.isfinite(model.intercept))):
@@ -97,6 +96,17 @@ def start_model(problem: Any, start: Any) -> Model:
     if not problem.constraint.contains(w):
         model = Model.from_dense(problem.constraint.project(w), model.intercept)
     return model if problem.fit_intercept else Model(model.support, model.weights, problem.null[0])
+
+
+def _check_support(model: Model, d: int) -> None:
+    support = model.support
+    if support.ndim != 1 or support.dtype.kind not in "iu" or len(model.weights) != len(support):
+        raise ValueError("start: support must be feature indices, with a weight each")
+    if len(support) and not (support.min() >= 0 and support.max() < d):
+        worst = int(support.max() if support.max() >= d else support.min())
+        raise ValueError(f"start uses feature {worst}, but there are {d} features")
+    if np.any(support[1:] <= support[:-1]):
+        raise ValueError("start: support must be ascending, each feature once")
 
 
 def begun(problem: Any, start: Any) -> tuple[Model, float]:
@@ -123,11 +133,12 @@ _busy_lock = Lock()
 
 @contextmanager
 def _borrowed(design: Any, stop: _core.Stop, threads: int | None) -> Iterator[None]:
-    """The design with this run's stop and threads; as it was, afterwards. One run at a time."""
+    """The design with this run's stop and threads; as it was, afterwards. One run at a time, views included."""
+    held = id(design.root)
     with _busy_lock:
-        if id(design) in _busy:
-            raise RuntimeError("this Problem is being solved already, in another thread: build one for each")
-        _busy.add(id(design))
+        if held in _busy:
+            raise RuntimeError("this Problem, or one of the same Design, is being solved: build one for each thread")
+        _busy.add(held)
     before = design.stop, design.threads
     design.stop, design.threads = stop, threads or design.threads
     try:
@@ -135,7 +146,7 @@ def _borrowed(design: Any, stop: _core.Stop, threads: int | None) -> Iterator[No
     finally:
         design.stop, design.threads = before
         with _busy_lock:
-            _busy.discard(id(design))
+            _busy.discard(held)
 
 
 def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, begin: float) -> Result:

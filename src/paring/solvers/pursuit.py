@@ -106,12 +106,17 @@ class Pursuit:
 
 
 def _inherited(start: Result, problem: Any, below: int) -> dict[int, PathPoint]:
-    """The path so far, where it is of this very problem: its objectives tell."""
-    near = SAME * problem.scale
+    """The path so far, where it is of this very problem: its objectives tell, and its constraint takes the models."""
+    near, constraint = SAME * problem.scale, problem.constraint
+    needed = constraint.features(np.flatnonzero(constraint.always))
     return {
         size: point
         for size, point in start.path.items()
-        if size < below and abs(problem.objective(point.model) - point.objective) <= near
+        if size < below
+        and abs(problem.objective(point.model) - point.objective) <= near
+        and np.isin(needed, point.model.support).all()
+        and len(constraint.units_of(point.model.support)) == size
+        and constraint.contains(point.model.dense(problem.d))
     }
 
 
