@@ -33,6 +33,11 @@ class GramRows:
         self.weights = problem.v / problem.n
         self.means = problem.means if problem.fit_intercept else None
 
+    def whole(self) -> Array:
+        gram = self.design.gram(self.weights, self.means)
+        gram[np.diag_indices_from(gram)] += self.ridge
+        return gram
+
     def __call__(self, features: Indices) -> Array:
         rows = np.ascontiguousarray(self.design.gram_rows(features, self.weights, self.means))
         rows[np.arange(len(features)), features] += self.ridge
@@ -53,7 +58,7 @@ class Tableau:
         constraint = problem.constraint
         gram: Any = GramRows(problem)
         if problem.d <= WHOLE_GRAM:
-            gram = gram(np.arange(problem.d))
+            gram = gram.whole()
         # A constant column's variance is rounding, and so is all that is divided by it.
         self.flat = problem.flat
         self.core = _core.Tableau(
