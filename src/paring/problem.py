@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 NULL_TOLERANCE = 1e-14
+SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 
 

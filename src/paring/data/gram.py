@@ -93,6 +93,15 @@ def sparse_gram(X: Any, v: Array, means: Array | None, counts: Indices, threads:
     return out if means is None else _centred(out, sums, v)
 
 
+def sparse_parts(X: Any, stop: _core.Stop) -> Iterator[tuple[slice, Array]]:
+    """(rows, X[rows] as a dense array), for a CSR or CSC matrix of few columns with sorted indices."""
+    if X.shape[1] == 0:
+        yield slice(0, X.shape[0]), np.zeros(X.shape)
+        return
+    for rows, part in _sparse_blocks(X, X.shape[1], stop):
+        yield rows, part.toarray()
+
+
 def _centred(out: Array, sums: Array, v: Array) -> Array:
     total = v.sum()
     if total > 0:
