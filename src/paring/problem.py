@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from paring import _core, losses
 from paring.constraints import Feasible, TopK
-from paring.data.design import Design, as_design
+from paring.data.design import Design, as_design, refuse_masked
 from paring.result import Model
 
 if TYPE_CHECKING:
@@ -70,7 +70,10 @@ class Problem:
         middle = float(np.average(self.y, weights=self.v)) if self.fit_intercept else 0.0
         products, sums, squares = self.design.moments(self.v * (self.y - middle), self.v)
         if not np.isfinite(squares).all():
-            raise ValueError("X holds NaN or infinity (or values beyond 1e150); impute or drop them first")
+            column = int(np.flatnonzero(~np.isfinite(squares))[0])
+            raise ValueError(
+                f"X holds NaN or infinity (or values beyond 1e150) in column {column}; impute or drop them first"
+            )
         self.products: Array = products / self.n  # X'V (y - its mean, with an intercept) / n
         self.means: Array = sums / self.n
         self.squares: Array = squares / self.n  # second moments of the columns
@@ -250,6 +253,7 @@ def minimise_intercept(problem: Problem, z: Array) -> float:
 
 
 def _targets(y: ArrayLike, n: int) -> Array:
+    refuse_masked("y", y)
     array = np.asarray(y)
     if array.dtype.kind not in "fbiu":
         raise TypeError(f"y holds {array.dtype}; numbers are needed (SparseClassifier takes any labels)")
@@ -277,6 +281,7 @@ def _ridge(ridge: Any) -> float:
 def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
     if sample_weight is None:
         return np.ones(n)
+    refuse_masked("sample_weight", sample_weight)
     weights = np.array(sample_weight, dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must hold one weight for each of the {n} rows, got shape {weights.shape}")

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 USABLE: tuple[Literal["C", "A", "E"], ...] = ("C", "A", "E")  # contiguous, aligned, no subclass: for np.require
+MOST_EMPTY = 1 << 26  # columns: beyond, most must hold something
 MOST_THREADS = 4096  # beyond the largest machines: a slip
 FEW_COLUMNS = 8  # a selection this many times smaller than X is gathered rather than multiplied with zeros
 
@@ -51,6 +52,12 @@ def cores(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
 
 
+def refuse_masked(name: str, given: Any) -> None:
+    """What lies under a mask is not data, and NumPy forgets masks."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: impute it, or take {name}.filled(...)")
+
+
 class Design:
     """X (n rows, d columns) as the solvers see it. ``stop`` is heeded by every pass; the loop sets it."""
 
@@ -63,6 +70,11 @@ class Design:
         self.n, self.d = (int(size) for size in self._X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has {self.n} rows and {self.d} columns: at least one of each is needed")
+        if self.d > MOST_EMPTY and self.d > self._X.size:
+            raise ValueError(
+                f"X has {self.d:,} columns and {self._X.size:,} stored numbers, and a fit holds several for each: "
+                "leave out those that are empty (X[:, X.getnnz(axis=0) > 0])"
+            )
         self.dtype = self._X.dtype
         self.is_dense = not sp.issparse(self._X)
         self._rows = self._view(self._X)
@@ -78,8 +90,7 @@ class Design:
         return held if held in (np.dtype(np.float32), np.dtype(np.float64)) else np.dtype(np.float64)
 
     def _dense(self, X: Any) -> NDArray[Any]:
-        if isinstance(X, np.ma.MaskedArray):
-            raise TypeError("X is a masked array: impute it, or take X.filled(...)")
+        refuse_masked("X", X)
         array = np.asarray(X)
         _check_ndim(array.ndim)
         dtype = self._usable_dtype(array.dtype)
