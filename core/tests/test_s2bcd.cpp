@@ -1,0 +1,338 @@
+// The sparse semi-stochastic sweep: against plain loops in every layout, through every store, alone and together.
+#include "paring/sweeps/s2bcd.hpp"
+
+#include <cstring>
+#include <numeric>
+
+#include "matrices.hpp"
+
+using namespace paring;
+using check::Matrix;
+
+namespace {
+
+using Vector = std::vector<double>;
+
+constexpr Index n = 23, d = 17;
+
+// Everything a sweep is given, with memory of its own.
+struct Round {
+    Index batch = 1;
+    bool intercept = true;
+    Vector y, v, anchor, pulls, w;
+    double c = 0.07, pull_b = 0.004;
+    std::vector<Index> rows;
+    std::vector<InBlocks::Label> labels, of_steps;
+    std::shared_ptr<Loss> loss = make_loss("logistic", 1.0);
+
+    Round(Index steps, Index batch_, unsigned seed, Index of_rows = n, Index columns = d) : batch(batch_) {
+        check::Random random(seed);
+        y = random.normals(of_rows);
+        for (double& target : y) target = target > 0 ? 1.0 : -1.0;
+        v = random.uniforms(of_rows);
+        anchor = random.normals(of_rows);
+        w = random.normals(columns + 1);
+        for (Index j = 0; j < columns; ++j) {
+            pulls.push_back(0.01 * random.normal());
+            pulls.push_back(1 / (1 + 0.05 * random.uniform()));
+            labels.push_back(static_cast<InBlocks::Label>(random.below(5) - 2));  // two kinds of none and all, 3 blocks
+        }
+        for (Index t = 0; t < steps * batch; ++t) rows.push_back(random.below(of_rows));
+        for (Index t = 0; t < steps; ++t) of_steps.push_back(static_cast<InBlocks::Label>(random.below(3)));
+    }
+
+    Steps steps() const { return {rows.data(), static_cast<Index>(of_steps.size()), batch}; }
+    S2bcd data() const { return {loss.get(), y.data(), v.data(), anchor.data(), c, pulls.data(), intercept, pull_b}; }
+    Blocks blocks() const { return {labels.data(), of_steps.data()}; }
+
+    Vector run(const Rows& X, bool masked, const Largest* largest, Sharing sharing, int workers,
+               const StopToken* stop = nullptr) const {
+        Vector out = w;
+        const Blocks blocks_ = blocks();
+        run_s2bcd(X, data(), steps(), masked ? &blocks_ : nullptr, largest, out, sharing, workers,
+                  Context{workers, stop});
+        return out;
+    }
+};
+
+// -- in plain loops ---------------------------------------------------------------------------------------------------
+
+// The k largest of those that are not always kept; ties to the lowest index.
+void keep_largest(Vector& w, Index columns, const Largest& largest) {
+    std::vector<Index> order;
+    for (Index j = 0; j < columns; ++j)
+        if (largest.always == nullptr || !largest.always[j]) order.push_back(j);
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+        return std::abs(w[static_cast<std::size_t>(a)]) > std::abs(w[static_cast<std::size_t>(b)]);
+    });
+    for (std::size_t at = static_cast<std::size_t>(largest.k); at < order.size(); ++at)
+        w[static_cast<std::size_t>(order[at])] = 0;
+}
+
+// `stored`: whether every column is, as in dense rows.
+Vector naive(const Round& round, const Matrix& a, bool stored, bool masked, const Largest* largest) {
+    Vector w = round.w;
+    for (std::size_t t = 0; t < round.of_steps.size(); ++t) {
+        Vector changes;
+        for (Index r = 0; r < round.batch; ++r) {
+            const Index i = round.rows[t * static_cast<std::size_t>(round.batch) + static_cast<std::size_t>(r)];
+            double z = round.intercept ? w.back() : 0, slope;
+            for (Index j = 0; j < a.d; ++j) z += a(i, j) * w[static_cast<std::size_t>(j)];
+            const auto at = static_cast<std::size_t>(i);
+            round.loss->evaluate(&z, &round.y[at], 1, nullptr, &slope, nullptr);
+            changes.push_back(round.c * (round.v[at] * slope - round.anchor[at]));
+        }
+        for (Index r = 0; r < round.batch; ++r) {
+            const Index i = round.rows[t * static_cast<std::size_t>(round.batch) + static_cast<std::size_t>(r)];
+            for (Index j = 0; j < a.d; ++j) {
+                const auto at = static_cast<std::size_t>(j);
+                if (!stored && a(i, j) == 0) continue;
+                if (masked && round.labels[at] != InBlocks::in_every_block && round.labels[at] != round.of_steps[t])
+                    continue;
+                w[at] = (w[at] - changes[static_cast<std::size_t>(r)] * a(i, j) - round.pulls[2 * at]) *
+                        round.pulls[2 * at + 1];
+            }
+            if (round.intercept) w.back() -= changes[static_cast<std::size_t>(r)] + round.pull_b;
+        }
+        if (largest != nullptr) keep_largest(w, a.d, *largest);
+    }
+    return w;
+}
+
+void require_near(const Vector& got, const Vector& want, double tolerance = 1e-12) {
+    REQUIRE(got.size() == want.size());
+    for (std::size_t j = 0; j < got.size(); ++j) REQUIRE_NEAR(got[j], want[j], tolerance);
+}
+
+void require_same_bits(const Vector& got, const Vector& want) {
+    REQUIRE(got.size() == want.size());
+    REQUIRE(std::memcmp(got.data(), want.data(), got.size() * sizeof(double)) == 0);
+}
+
+std::vector<check::Layout> row_layouts(const Matrix& a) {
+    auto all = check::sparse_layouts(a, false);
+    all.push_back(check::dense<float>(a, false, 0));
+    all.push_back(check::dense<double>(a, false, 0));
+    return all;
+}
+
+constexpr Sharing every_store[] = {Sharing::plain, Sharing::wild, Sharing::atomic};
+
+// Of d coordinates: two always kept, three of the others; the sweep begins at five.
+struct Thresholded {
+    std::vector<unsigned char> always = std::vector<unsigned char>(d);
+    std::vector<Index> support = {1, 4, 8};
+    Largest largest{3, support, always.data()};
+
+    explicit Thresholded(Round& round) {
+        always[2] = always[11] = 1;
+        for (Index j = 0; j < d; ++j)
+            if (!always[static_cast<std::size_t>(j)] && std::ranges::find(support, j) == support.end())
+                round.w[static_cast<std::size_t>(j)] = 0;
+    }
+};
+
+// One worker: every layout gives what plain loops give, and every store the same bits.
+void test_alone() {
+    check::Random random(1);
+    const Matrix a = check::random_matrix(n, d, random);
+    for (const Index batch : {1, 3})
+        for (const bool intercept : {false, true})
+            for (const bool masked : {false, true})
+                for (const bool thresholded : {false, true}) {
+                    Round round(60, batch, 2);
+                    round.intercept = intercept;
+                    const Thresholded kept(round);
+                    const Largest* largest = thresholded ? &kept.largest : nullptr;
+                    for (const auto& layout : row_layouts(a)) {
+                        const Vector plain = round.run(layout.rows, masked, largest, Sharing::plain, 1);
+                        require_near(plain, naive(round, a, layout.name == "dense", masked, largest));
+                        for (const Sharing sharing : every_store)
+                            require_same_bits(round.run(layout.rows, masked, largest, sharing, 1), plain);
+                    }
+                }
+}
+
+void test_ties_and_what_is_not_a_number() {
+    Round round(1, 1, 3);
+    KeepLargest keep(d, 2, {}, nullptr);
+    Vector w(d);
+    for (const Index j : {9, 3, 12, 5}) {
+        w[static_cast<std::size_t>(j)] = j == 12 ? 2.0 : -1.0;
+        keep.touch(j);
+        keep.touch(j);
+    }
+    keep.threshold(Plain{w.data()});
+    for (Index j = 0; j < d; ++j) REQUIRE(w[static_cast<std::size_t>(j)] == (j == 12 ? 2.0 : j == 3 ? -1.0 : 0.0));
+    w[0] = std::nan("");
+    keep.touch(0);
+    keep.threshold(Plain{w.data()});
+    REQUIRE(std::isnan(w[0]) && w[12] == 2.0 && w[3] == 0.0);
+}
+
+// -- together ---------------------------------------------------------------------------------------------------------
+
+// A loss whose slope is y whatever the score: steps of whole numbers then commute, and none may be missing.
+struct Constant final : Loss {
+    double curvature_bound() const override { return 0; }
+    void evaluate(const double*, const double* y, Index count, double*, double* slope, double*) const override {
+        if (fails_at != 0 && calls.fetch_add(1) == fails_at) throw std::runtime_error("a worker failed");
+        std::copy_n(y, count, slope);
+    }
+    double total(const double*, const double*, const double*, Index) const override { return 0; }
+    void conjugate(const double*, const double*, Index, double*) const override {}
+    void domain(const double*, Index, double*, double*) const override {}
+
+    int fails_at = 0;
+    mutable std::atomic<int> calls = 0;
+};
+
+// Whole numbers, about half of them zeros.
+Matrix whole_numbers(Index rows, Index columns) {
+    check::Random random(5);
+    Matrix a{rows, columns, Vector(static_cast<std::size_t>(rows * columns))};
+    for (double& x : a.values) x = static_cast<double>(random.below(2) * (1 + random.below(3)));
+    return a;
+}
+
+void counting(Round& round, int fails_at = 0) {
+    auto loss = std::make_shared<Constant>();
+    loss->fails_at = fails_at;
+    round.loss = loss;
+    std::fill(round.v.begin(), round.v.end(), 1.0);
+    std::fill(round.anchor.begin(), round.anchor.end(), 0.0);
+    std::fill(round.w.begin(), round.w.end(), 0.0);
+    for (std::size_t j = 0; j < round.pulls.size(); ++j) round.pulls[j] = static_cast<double>(j % 2);
+    round.c = 1;
+    round.pull_b = 0;
+}
+
+void test_atomic_loses_no_step_and_wild_invents_none() {
+    const Matrix a = whole_numbers(n, d);
+    Round round(20000, 1, 4);
+    counting(round);
+    for (const auto& layout : check::sparse_layouts(a, false)) {
+        const Vector alone = round.run(layout.rows, false, nullptr, Sharing::plain, 1);
+        require_same_bits(round.run(layout.rows, false, nullptr, Sharing::atomic, 4), alone);
+        for (const double w : round.run(layout.rows, false, nullptr, Sharing::wild, 4)) {
+            REQUIRE(w == std::floor(w));
+            REQUIRE(std::abs(w) < 20000 * 3.0 + 1);
+        }
+    }
+}
+
+// Every store, several workers, thresholding at every step: finite; at most (workers x k) numbers and those always
+// kept.
+void test_workers_that_threshold_leave_at_most_k_each() {
+    constexpr Index columns = 200, rows = 300;
+    check::Random random(6);
+    Matrix a{rows, columns, Vector(static_cast<std::size_t>(rows * columns))};
+    for (double& x : a.values) x = random.uniform() < 0.05 ? random.normal() : 0;
+    const auto layout = check::sparse<double, std::int32_t>(a, false);
+    std::vector<unsigned char> always(columns);
+    always[7] = 1;
+    for (const Sharing sharing : {Sharing::wild, Sharing::atomic})
+        for (const int workers : {2, 4, 8})
+            for (unsigned seed = 0; seed < 5; ++seed) {
+                Round round(4000, 1, seed, rows, columns);
+                std::fill(round.w.begin(), round.w.end(), 0.0);
+                std::vector<Index> support = {3, 50, 120};
+                for (const Index j : support) round.w[static_cast<std::size_t>(j)] = 1;
+                const Largest largest{5, support, always.data()};
+                const Vector w = round.run(layout.rows, false, &largest, sharing, workers);
+                Index nonzeros = 0;
+                for (Index j = 0; j < columns; ++j) {
+                    const double w_j = w[static_cast<std::size_t>(j)];
+                    REQUIRE(std::isfinite(w_j));
+                    nonzeros += w_j != 0 && !always[static_cast<std::size_t>(j)];
+                }
+                REQUIRE(nonzeros >= 1 && nonzeros <= 5 * workers);
+            }
+}
+
+// Dense rows: the mean of what each worker reaches from the same start with its own part of the steps.
+void test_dense_rows_average_private_iterates() {
+    check::Random random(7);
+    const Matrix a = check::random_matrix(n, d, random);
+    for (const bool thresholded : {false, true}) {
+        Round round(90, 1, 8);
+        const Thresholded kept(round);
+        const Largest* largest = thresholded ? &kept.largest : nullptr;
+        for (const int workers : {2, 3}) {
+            Vector sum(static_cast<std::size_t>(d + 1));
+            for (int t = 0; t < workers; ++t) {
+                Round part = round;
+                const auto begin = 90 * t / workers, end = 90 * (t + 1) / workers;
+                part.rows.assign(round.rows.begin() + begin, round.rows.begin() + end);
+                part.of_steps.assign(round.of_steps.begin() + begin, round.of_steps.begin() + end);
+                const Vector w = part.run(check::dense<double>(a, false, 0).rows, true, largest, Sharing::plain, 1);
+                for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += w[j];
+            }
+            for (double& total : sum) total /= workers;
+            const auto layout = check::dense<double>(a, false, 0);
+            for (const Sharing sharing : every_store)
+                require_same_bits(round.run(layout.rows, true, largest, sharing, workers), sum);
+        }
+    }
+}
+
+// -- ends -------------------------------------------------------------------------------------------------------------
+
+void test_stops_and_failures_reach_the_caller() {
+    const Matrix a = whole_numbers(n, d);
+    const auto layout = check::sparse<float, std::int32_t>(a, false);
+    Round round(2000000, 1, 9);
+    for (const int workers : {1, 3}) {
+        StopToken late(0.05);
+        REQUIRE(check::throws<Stopped>([&] { round.run(layout.rows, true, nullptr, Sharing::wild, workers, &late); }));
+        Round failing(2000000, 1, 9);
+        counting(failing, 1000);
+        REQUIRE(check::throws<std::runtime_error>(
+            [&] { failing.run(layout.rows, true, nullptr, Sharing::wild, workers); }));
+    }
+    REQUIRE(check::throws<std::invalid_argument>(
+        [&] { Round(9, 1, 9).run(layout.rows, false, nullptr, Sharing::plain, 2); }));
+}
+
+// Where the stop comes between two steps, the iterate is that after some of them.
+void test_a_sweep_cut_off_leaves_whole_steps() {
+    const Matrix a = whole_numbers(n, d);
+    const auto layout = check::sparse<double, std::int64_t>(a, false);
+    const Sparse<double, std::int64_t>& X = std::get<Sparse<double, std::int64_t>>(layout.rows);
+    Round round(50, 1, 10);
+    StopToken stop;
+    stop.request();
+    Vector w = round.w;
+    KeepAll keep;
+    sweep_s2bcd(X, round.data(), round.steps(), Everywhere{}, keep, stop, Plain{w.data()});
+    require_same_bits(w, round.w);
+    for (const Index steps : {1, 7, 50}) {
+        Vector cut = round.w;
+        StopToken never;
+        sweep_s2bcd(X, round.data(), round.steps().part(0, steps), Everywhere{}, keep, never, Plain{cut.data()});
+        sweep_s2bcd(X, round.data(), round.steps().part(steps, 50), Everywhere{}, keep, never, Plain{cut.data()});
+        require_same_bits(cut, round.run(layout.rows, false, nullptr, Sharing::plain, 1));
+    }
+}
+
+void test_no_steps() {
+    const Matrix a = whole_numbers(n, d);
+    for (const auto& layout : row_layouts(a)) {
+        const Round round(0, 1, 11);
+        require_same_bits(round.run(layout.rows, true, nullptr, Sharing::wild, 4), round.w);
+    }
+}
+
+}  // namespace
+
+int main() {
+    test_alone();
+    test_ties_and_what_is_not_a_number();
+    test_atomic_loses_no_step_and_wild_invents_none();
+    test_workers_that_threshold_leave_at_most_k_each();
+    test_dense_rows_average_private_iterates();
+    test_stops_and_failures_reach_the_caller();
+    test_a_sweep_cut_off_leaves_whole_steps();
+    test_no_steps();
+    std::puts("s2bcd: ok");
+}
