@@ -1,13 +1,11 @@
-// What a sweep keeps of the coordinates it moves. The solver's thresholding is exact once all workers have stopped;
-// these say what happens between.
+// What a sweep keeps of the features it moves. The solver's own thresholding is exact once all workers have stopped;
+// these say what happens before.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <span>
-#include <vector>
 
-#include "paring/store.hpp"
+#include "paring/sweeps/row.hpp"
+#include "paring/sweeps/selection.hpp"
 
 namespace paring {
 
@@ -17,19 +15,27 @@ struct KeepAll {
     void threshold(Store auto) {}
 };
 
-// H_k after every step, by a list of this worker's own: what it kept, joined with what it touched since. It puts zeros
-// where it drops. Cost of a step: O(k + touched).
+// H_k after every step.
+struct Largest {
+    Index k;                         // features, besides those always kept
+    std::span<const Index> support;  // where w may differ from zero
+    const unsigned char* always;     // of each feature: 1 if it is always kept; or null
+    const double* h;                 // the metric: scores are h_j w_j^2; or null for 1
+};
+
+// By a list of this worker's own: what it kept, joined with what it touched since. It puts zeros where it drops. Cost
+// of a step: O(k + touched).
 //
-// Alone, it is exact. Beside others, each has such a list: w holds at most (workers x k) numbers that are not zero when
-// all have stopped, since whoever wrote a number last either has it on its list, or put a zero there after. A step of
-// another worker to a coordinate that this one drops is lost.
+// Alone, it is exact. Beside others, each has such a list, and w has at most (workers x k) features that are not zero
+// when all have stopped: whoever wrote a number last either has it on its list, or put a zero there after. A step of
+// another worker to a feature that this one drops is lost, through every store.
+template <class Width>
 class KeepLargest {
   public:
-    // support: where w may differ from zero. always: of each coordinate, 1 if it is kept and not counted here; or null.
-    KeepLargest(Index d, Index k, std::span<const Index> support, const unsigned char* always)
-        : k_(k), listed_(static_cast<std::size_t>(d)) {
-        if (always != nullptr) std::copy_n(always, d, listed_.begin());
-        for (const Index j : support) touch(j);
+    KeepLargest(const Largest& largest, Index d, Width width)
+        : largest_(largest), width_(width), listed_(static_cast<std::size_t>(d)) {
+        if (largest.always != nullptr) std::copy_n(largest.always, d, listed_.begin());
+        for (const Index j : largest.support) touch(j);
     }
 
     void touch(Index j) {
@@ -39,30 +45,31 @@ class KeepLargest {
     }
 
     void threshold(Store auto w) {
-        const auto k = static_cast<std::size_t>(k_);
-        if (members_.size() <= k) return;
-        for (Member& member : members_) member.size = size_of(w.load(member.j));
-        const auto edge = members_.begin() + k_;
-        std::nth_element(members_.begin(), edge, members_.end(), before);
-        for (auto dropped = edge; dropped != members_.end(); ++dropped) {
-            w.store(dropped->j, 0);
+        if (static_cast<Index>(members_.size()) <= largest_.k) return;
+        for (Scored& member : members_) member.score = score_of(w, member.j);
+        best_first(members_, largest_.k);
+        for (auto dropped = members_.begin() + largest_.k; dropped != members_.end(); ++dropped) {
+            for (Index c = 0; c < width_.count(); ++c) w.store(dropped->j * width_.count() + c, 0);
             listed_[static_cast<std::size_t>(dropped->j)] = 0;
         }
-        members_.resize(k);
+        members_.resize(static_cast<std::size_t>(largest_.k));
     }
 
   private:
-    struct Member {
-        double size;
-        Index j;
-    };
-    // Ties go to the lowest index. NaN, which compares with nothing, counts as infinity: the round's end sees it.
-    static bool before(const Member& a, const Member& b) { return a.size > b.size || (a.size == b.size && a.j < b.j); }
-    static double size_of(double w) { return std::isnan(w) ? infinity : std::abs(w); }
+    double score_of(Store auto w, Index j) const {
+        double sum = 0;
+        for (Index c = 0; c < width_.count(); ++c) {
+            const double w_jc = w.load(j * width_.count() + c);
+            sum += w_jc * w_jc;
+        }
+        if (largest_.h != nullptr) sum *= largest_.h[j];
+        return std::isnan(sum) ? infinity : sum;  // diverged: the round's end will see
+    }
 
-    Index k_;
+    Largest largest_;
+    Width width_;
     std::vector<unsigned char> listed_;
-    std::vector<Member> members_;
+    std::vector<Scored> members_;
 };
 
 }  // namespace paring

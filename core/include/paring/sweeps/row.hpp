@@ -1,5 +1,9 @@
-// A row of X as a sweep sees it: its stored numbers, each with its column. One text of a sweep serves both kinds.
+// A row of X, however it is stored: what sweeps walk along. Rows must lie with their numbers side by side (the door's
+// `by_rows` sees to it).
 #pragma once
+
+#include <concepts>
+#include <span>
 
 #include "paring/kernels.hpp"
 #include "paring/rows.hpp"
@@ -7,11 +11,11 @@
 
 namespace paring {
 
-// Every column, in order.
 template <class T>
 struct DenseRow {
+    static constexpr bool every = true;  // it stores every column
     const T* values;
-    Index count;
+    Index size;
 
     Index column(Index p) const { return p; }
     double value(Index p) const { return static_cast<double>(values[p]); }
@@ -19,58 +23,85 @@ struct DenseRow {
 
 template <class T, class I>
 struct SparseRow {
+    static constexpr bool every = false;
     const T* values;
-    const I* columns;
-    Index count;
+    const I* indices;  // ascending
+    Index size;
 
-    Index column(Index p) const { return static_cast<Index>(columns[p]); }
+    Index column(Index p) const { return static_cast<Index>(indices[p]); }
     double value(Index p) const { return static_cast<double>(values[p]); }
 };
 
-// The rows must lie side by side (`step` 1): the door sees to it.
 template <class T>
-DenseRow<T> row_of(const Dense<T>& X, Index i) {
-    return {X.line(i), X.length};
+DenseRow<T> row_of(const Dense<T>& rows, Index i) {
+    return {rows.line(i), rows.length};
 }
 template <class T, class I>
-SparseRow<T, I> row_of(const Sparse<T, I>& X, Index i) {
-    const Index begin = X.begin(i);
-    return {X.values + begin, X.indices + begin, X.end(i) - begin};
+SparseRow<T, I> row_of(const Sparse<T, I>& rows, Index i) {
+    const Index at = rows.begin(i);
+    return {rows.values + at, rows.indices + at, rows.end(i) - at};
 }
 
-// x.w in float64. Several accumulators by hand; the same order of operations through every store.
+// What a step needs to say to get row i ahead of its turn.
+template <class T>
+void prefetch_row(const Dense<T>&, Index) {}
+template <class T, class I>
+void prefetch_row(const Sparse<T, I>& rows, Index i) {
+    const Index at = rows.begin(i);
+    for (Index line = 0; line < 4; ++line) {
+        __builtin_prefetch(rows.indices + at + line * (64 / static_cast<Index>(sizeof(I))));
+        __builtin_prefetch(rows.values + at + line * (64 / static_cast<Index>(sizeof(T))));
+    }
+}
+
+// Scores that a row has: one, known to the compiler, or the number of classes.
+struct One {
+    static constexpr Index count() { return 1; }
+};
+struct Many {
+    Index n;
+    Index count() const { return n; }
+};
+
+// f with the width as a type.
+template <class F>
+void with_width(Index outputs, F&& f) {
+    outputs == 1 ? f(One{}) : f(Many{outputs});
+}
+
+// x.w of one output. The additions are in one order whatever the store, so that one worker gets the same bits from all.
 template <class Row, Store S>
 double dot(const Row& x, S w) {
     double a0 = 0, a1 = 0, a2 = 0, a3 = 0;
     Index p = 0;
-    for (; p + 4 <= x.count; p += 4) {
+    for (; p + 4 <= x.size; p += 4) {
         a0 += x.value(p) * w.load(x.column(p));
         a1 += x.value(p + 1) * w.load(x.column(p + 1));
         a2 += x.value(p + 2) * w.load(x.column(p + 2));
         a3 += x.value(p + 3) * w.load(x.column(p + 3));
     }
-    for (; p < x.count; ++p) a0 += x.value(p) * w.load(x.column(p));
+    for (; p < x.size; ++p) a0 += x.value(p) * w.load(x.column(p));
     return (a0 + a1) + (a2 + a3);
 }
 template <class T>
-double dot(const DenseRow<T>& x, Plain w) {
-    return dot(x.values, w.at, x.count);
+double dot(const DenseRow<T>& x, Plain w) {  // never shared: see share.hpp
+    return dot(x.values, w.at, x.size);
 }
 
-// Asks the cache for the head of a row that a sweep comes to soon: rows are drawn at random, and only the head of each
-// is a surprise to the processor. Measured at 71 nonzeros a row: 10 % of a step.
-template <class T>
-void fetch(const Dense<T>& X, Index i) {
-    __builtin_prefetch(X.line(i));
-}
-template <class T, class I>
-void fetch(const Sparse<T, I>& X, Index i) {
-    constexpr Index line = 64;  // bytes of the cache
-    const Index begin = X.begin(i);
-    for (Index ahead = 0; ahead < 2; ++ahead)
-        __builtin_prefetch(X.indices + begin + ahead * (line / static_cast<Index>(sizeof(I))));
-    for (Index ahead = 0; ahead < 3; ++ahead)
-        __builtin_prefetch(X.values + begin + ahead * (line / static_cast<Index>(sizeof(T))));
+// z[c] = sum_j x_ij w_jc through a store; w is row-major.
+template <class Row, Store S, class Width>
+void score(const Row& x, S w, Width width, double* z) {
+    if constexpr (std::same_as<Width, One>) {
+        *z = dot(x, w);
+    } else {
+        const Index outputs = width.count();
+        for (Index c = 0; c < outputs; ++c) z[c] = 0;
+        for (Index p = 0; p < x.size; ++p) {
+            const double value = x.value(p);
+            const Index at = x.column(p) * outputs;
+            for (Index c = 0; c < outputs; ++c) z[c] += value * w.load(at + c);
+        }
+    }
 }
 
 }  // namespace paring

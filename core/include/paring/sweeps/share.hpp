@@ -1,8 +1,8 @@
 // A sweep over the parts of its steps, one a worker, all on one iterate.
 #pragma once
 
+#include <span>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 #include "paring/parallel.hpp"
