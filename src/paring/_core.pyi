@@ -200,3 +200,27 @@ class SvmlightReader:
     @property
     def unsorted(self) -> bool:
         """True once a row had unsorted or repeated indices."""
+
+class Moving:
+    """Which features the steps of a sweep move."""
+
+    @staticmethod
+    def everywhere() -> Moving: ...
+
+    @staticmethod
+    def in_blocks(of_features: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], of_steps: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Moving: ...
+
+    @staticmethod
+    def in_windows(circle: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, of_steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Moving: ...
+
+class Largest:
+    """
+    What a sweep keeps after each of its steps, beside the features always kept.
+    """
+
+    def __init__(self, d: int, k: int, support: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], always: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], h: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+def sweep_s2bcd(rows: Rows, target: Target, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, anchor: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], moving: Moving, largest: Largest | None = None, store: str = 'plain', workers: int = 1, stop: Stop | None = None) -> tuple:
+    """
+    (w, b) after sparse semi-stochastic steps of one worker, or of several on one iterate.
+    """
