@@ -32,6 +32,10 @@ class State:
     done: str | None = None
     path: dict[int, PathPoint] = field(default_factory=dict)
 
+    def answer(self) -> tuple[Model, float]:
+        """What to return if the run ends here, with its objective: the last model, unless a solver keeps the best."""
+        return self.model, self.objective
+
 
 class Solver(Protocol):
     """Frozen settings and three functions. ``tol`` is handed over by the loop before ``init``."""
@@ -218,7 +222,7 @@ def _finished(
     begin: float,
     stop: _core.Stop,
 ) -> Result:
-    model, objective, gap = state.model, state.objective, np.inf
+    (model, objective), gap = state.answer(), np.inf
     certificate = Certificate("none", np.inf, f"stopped early: {reason}")
     if reason not in ("interrupted", "time_limit"):  # else no pass more: the caller is waiting
         objective = problem.objective(model)

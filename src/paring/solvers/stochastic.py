@@ -1,0 +1,267 @@
+"""What the stochastic solvers share: step rules, samplings, the anchor, the end of a round.
+
+A round runs a compiled sweep over rows drawn here, with a step c that stays the same in a round (or falls in it:
+``lengths``). All randomness is the run's ``rng``: the same seed gives the same rows. A solver derives from
+``Stochastic`` and writes one method:
+
+    sweep(problem, state, steps, rng) -> Swept        from the anchor ``state``, whose gradient is mu
+
+A gradient of one row is at most ``curvature_i = v_i L |x_i|^2 + ridge`` Lipschitz (with |x_i|^2 + 1 for an intercept,
+and x_ij^2 / h_j under a scaling). No step beyond 1 / max_i curvature_i is safe for every row.
+
+Effective passes: n row gradients over all columns are one; a block gradient counts 1/blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paring.result import Certificate, Model
+from paring.solvers._loop import Run, start_model
+from paring.solvers.iterate import Iterate, arrived
+from paring.solvers.refusals import refuse
+from paring.solvers.rules import ByNorm, Decreasing, Estimate, Rule, Sampling, Shuffled, Tuned, Uniform, rule_of
+from paring.solvers.steps import Fixed, Metric, Trial, metric_of, model_of
+
+__all__ = ["ByNorm", "Decreasing", "Estimate", "Fixed", "Shuffled", "Tuned", "Uniform"]
+
+Array = NDArray[np.float64]
+
+DIVERGED = 1e3  # times the null objective above it: no step that descends on average comes here
+RISEN = 1.0  # the same where a shorter step can be tried
+WINDOW = 10  # rounds that must together lower F by more than tol, or the run has stalled
+MOST_SHRINKS = 30
+SHRINK = 0.25  # of an estimated step, where a round under it diverged
+
+
+# -- the round -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class Anchor(Iterate):
+    """The point between two rounds and all that the next begins with; (g, gb) is its gradient (mu, mu_b).
+
+    squares, curvatures : of the rows, as ``row_squares`` and ``row_curvatures`` say.
+    importance : factor of each row's gradient under the sampling, None for 1.
+    shrunk : how much an estimated step was shortened since. best : the best model met, with its objective.
+    lately : the best objective after each round.
+    """
+
+    rule: Rule
+    squares: Array
+    curvatures: Array
+    importance: Array | None
+    safe: float
+    shrunk: float = 1.0
+    best: Model
+    best_objective: float
+    lately: tuple[float, ...] = ()
+
+    def answer(self) -> tuple[Model, float]:
+        if self.done == "converged":
+            return self.model, self.objective
+        return self.best, self.best_objective
+
+    def lengths(self, count: int) -> Array:
+        """The steps of this round, ``count`` of them."""
+        rounds = self.rounds + np.arange(count) / max(count, 1)
+        return np.asarray(self.shrunk * self.rule.lengths(self.safe, rounds), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Where a sweep ended (feasible or not: the end of the round projects) and what it cost in effective passes and
+    thresholdings."""
+
+    w: Array
+    b: Any
+    passes: float
+    thresholdings: int
+
+
+@dataclass(frozen=True, init=False)
+class Stochastic:
+    """Settings that stochastic solvers have in common.
+
+    step : a rule of ``rules.py``, a number, "estimate" (default) or "tuned".
+    batch : rows of a step. inner : steps of a round (None: the solver's own number).
+    sampling : ``Uniform()``, ``Shuffled()`` or ``ByNorm()``.
+    tol bounds the fixed-point residual of thresholding. Random: the same ``random_state`` gives the same result.
+    """
+
+    rule: Rule
+    batch: int
+    inner: int | None
+    sampling: Sampling
+
+    name: ClassVar[str]
+    only_features: ClassVar[bool] = True
+
+    def __init__(
+        self, step: Any = "estimate", *, batch: int = 1, inner: int | None = None, sampling: Sampling | None = None
+    ) -> None:
+        self._set(rule=rule_of(step), batch=batch, inner=inner, sampling=Uniform() if sampling is None else sampling)
+
+    def _set(self, **settings: Any) -> None:
+        for setting, value in settings.items():
+            object.__setattr__(self, setting, value)
+
+    # -- what a solver writes: ---------------------------------------------------------------------------------------
+
+    def sweep(self, problem: Any, state: Anchor, steps: Array, rng: np.random.Generator) -> Swept:
+        """One round from the anchor, a step for each of ``steps``; leaves the anchor as it is."""
+        raise NotImplementedError
+
+    def metric(self, problem: Any) -> Metric:
+        """That of its steps and of its H_k."""
+        return metric_of(problem, "none")
+
+    def count(self, problem: Any) -> int:
+        """Steps of a round: n / batch of them where ``inner`` is None."""
+        return self.inner or max(1, problem.n // self.batch)
+
+    # -- what they share: --------------------------------------------------------------------------------------------
+
+    def init(self, problem: Any, run: Run) -> Anchor:
+        refuse(problem, self)
+        for setting, value in (("batch", self.batch), ("inner", self.inner)):
+            if value is not None and not value >= 1:
+                raise ValueError(f"{self.name}: {setting} must be at least 1, got {value!r}")
+        metric = self.metric(problem)
+        self.rule.check(problem, metric)
+        here = arrived(problem, start_model(problem, run.start))
+        squares = row_squares(problem, metric)
+        curvatures = row_curvatures(problem, squares, here["z"], metric)
+        return Anchor(
+            **here,
+            metric=metric,
+            rule=self.rule,
+            squares=squares,
+            curvatures=curvatures,
+            importance=self.sampling.importance(curvatures),
+            safe=_safe(self.sampling.largest(curvatures)),
+            best=here["model"],
+            best_objective=here["objective"],
+            lately=(here["objective"],),
+        )
+
+    def step(self, problem: Any, state: Anchor, run: Run) -> Anchor:
+        if isinstance(state.rule, Tuned):
+            state = _tuned(problem, state, state.rule, run, self)
+        if not np.isfinite(problem.loss.curvature_bound):
+            here = row_curvatures(problem, state.squares, state.z, state.metric)
+            state = replace(state, safe=min(state.safe, _safe(self.sampling.largest(here))))
+        steps = state.lengths(self.count(problem))
+        swept = self.sweep(problem, state, steps, run.rng)
+        return ended(problem, state, swept, float(steps[-1]), run, self.name)
+
+    def certificate(self, problem: Any, state: Anchor, run: Run) -> Certificate:
+        model, _ = state.answer()
+        if model is not state.model:
+            state = replace(state, **arrived(problem, model))
+        value = residual_of(problem, state, state.step or state.safe)
+        statement = (
+            f"{'a' if value <= run.tol else 'not a'} fixed point of thresholding with steps of {state.step:.2g}: "
+            f"a full gradient step would gain {value:.1g} of the null objective by its model"
+        )
+        return Certificate("fixed_point", value, statement)
+
+
+def row_squares(problem: Any, metric: Metric) -> Array:
+    """sum_j x_ij^2 / h_j of every row, with 1 / h_b for an intercept. Cost: one pass."""
+    weights = None if metric.h is None else 1 / metric.h
+    squares: Array = problem.design.row_squares(weights) + float(problem.fit_intercept) / metric.h_b
+    return squares
+
+
+def row_curvatures(problem: Any, squares: Array, z: Array, metric: Metric) -> Array:
+    """v_i L sum_j x_ij^2 / h_j + ridge / min h: how fast the gradient of a row can change, in the metric.
+
+    A loss without a bound L: its curvature at the scores z.
+    """
+    bound = problem.loss.curvature_bound
+    curvature = bound if np.isfinite(bound) else problem.loss.core.curvature(z, problem.y)
+    smallest = 1.0 if metric.h is None else float(metric.h.min())
+    out: Array = problem.v * curvature * squares + problem.ridge / smallest
+    return out
+
+
+def residual_of(problem: Any, state: Anchor, length: float) -> float:
+    """What a full gradient step of that length, thresholded, gains by its model, relative to F at the null model.
+
+    Short steps gain little and look converged: the gain is multiplied by (1 / max h) / length where that is above 1.
+    """
+    move = Trial(problem, state, state.metric).move(length)
+    return float(move.gain * max(1.0, state.metric.first / length) / problem.scale)
+
+
+def ended(problem: Any, state: Anchor, swept: Swept, length: float, run: Run, name: str) -> Anchor:
+    """The next anchor: thresholded where a sweep left more than k, with its gradient, and what the run has come to.
+
+    A round that diverged raises ValueError; after an estimated step it is done again with a shorter one.
+    Cost: one pass.
+    """
+    problem.design.passes += swept.passes
+    state = replace(state, thresholdings=state.thresholdings + swept.thresholdings)
+    here = _arrival(problem, state, swept)
+    if here is None:
+        if not isinstance(state.rule, Estimate) or state.shrunk <= SHRINK**MOST_SHRINKS:
+            raise ValueError(
+                f"{name}: the step {length:.3g} is too long, the objective grows without end; "
+                "use step='estimate', or a shorter one"
+            )
+        return replace(state, shrunk=SHRINK * state.shrunk)
+    better = here["objective"] < state.best_objective
+    state = replace(
+        state,
+        **here,
+        step=length,
+        best=here["model"] if better else state.best,
+        best_objective=min(here["objective"], state.best_objective),
+    )
+    state.lately = (*state.lately, state.best_objective)[-WINDOW - 1 :]
+    state.residual = residual_of(problem, state, length)
+    slack = run.tol * problem.scale
+    if state.residual <= run.tol and state.objective <= state.best_objective + slack:
+        state.done = "converged"
+    elif len(state.lately) > WINDOW and state.lately[0] - state.lately[-1] <= slack:
+        state.done = "stalled"
+    return state
+
+
+def _arrival(problem: Any, state: Anchor, swept: Swept) -> dict[str, Any] | None:
+    """The fields of an ``Iterate`` at the sweep's end; None where the sweep diverged."""
+    if not (np.isfinite(swept.w).all() and np.all(np.isfinite(swept.b))):
+        return None
+    w = problem.constraint.project(swept.w, state.metric.h)
+    with np.errstate(over="ignore", invalid="ignore"):
+        here = arrived(problem, model_of(problem.constraint, w, swept.b))
+    often = RISEN if isinstance(state.rule, Estimate) else DIVERGED
+    limit = max(state.objective, problem.null[1] + often * problem.scale)
+    return here if here["objective"] <= limit else None
+
+
+def _tuned(problem: Any, state: Anchor, rule: Tuned, run: Run, solver: Stochastic) -> Anchor:
+    """The state with the step chosen that ``Tuned`` searches for."""
+    seed = int(run.rng.integers(2**63))
+
+    def value(length: float) -> float:
+        trial = replace(state, rule=Fixed(length))
+        trial_run = replace(run, rng=np.random.default_rng(seed), tol=np.finfo(float).tiny)
+        try:
+            for _ in range(rule.rounds):
+                trial = solver.step(problem, trial, trial_run)
+                trial.rounds += 1
+        except ValueError:
+            return float(np.inf)
+        return trial.objective
+
+    return replace(state, rule=rule.choose(state.safe, value))
+
+
+def _safe(largest: float) -> float:
+    return 1 / largest if largest > np.finfo(float).tiny else 1.0
