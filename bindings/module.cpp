@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     paring::bind_newton(m);
     paring::bind_tableau(m);
     paring::bind_formats(m);
+    paring::bind_sweeps(m);
 }
