@@ -64,5 +64,6 @@ void bind_newton(nb::module_& m);
 void bind_tableau(nb::module_& m);
 void bind_formats(nb::module_& m);
 void bind_s2bcd(nb::module_& m);
+void bind_sweeps(nb::module_& m);
 
 }  // namespace paring
