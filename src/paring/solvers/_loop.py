@@ -15,6 +15,8 @@ from paring import _core
 from paring.result import Certificate, Model, PathPoint, Record, Result
 from paring.solvers.blas import one_thread
 
+PASSES_ROUNDING = 1e-9  # fractions of a pass are added up: a run must not end by what was counted before it
+
 
 @dataclass
 class State:
@@ -190,7 +192,7 @@ def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> st
             return "callback"
     if stop.over:
         return "time_limit"
-    return "max_passes" if record.passes >= run.max_passes else None
+    return "max_passes" if record.passes >= run.max_passes - PASSES_ROUNDING else None
 
 
 def _gap(problem: Any, model: Model, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:

@@ -30,8 +30,9 @@ Array = NDArray[np.float64]
 
 
 class ASGHT(Semistochastic):
-    """batch : rows of a step. inner : steps of a round (None: n / batch). store : ``Wild()``, ``Atomic()``, ``Plain()``.
+    """batch : rows of a step. inner : steps of a round (None: n / batch).
 
+    store : ``Wild()`` (default), ``Atomic()``, ``Plain()``.
     step, sampling : see ``rules.py``; the step is the same in a round. Random; with n_jobs=1 the same ``random_state``
     gives the same bits.
     """

@@ -2,15 +2,15 @@
 
     min F(w, b)   subject to   |w|_0 <= k   (always, never)
 
-A round: anchor <- w, mu <- grad F(anchor); then each of ``n_jobs`` workers, again and again, with a row i and a set e of
-coordinates:
+A round: anchor <- w, mu <- grad F(anchor); then each of ``n_jobs`` workers, again and again, with a row i and a set e
+of coordinates:
 
     delta = v_i slope_i(w) - v_i slope_i(anchor)
     w_j  <- (w_j - c (delta x_ij + D_j (mu_j - ridge anchor_j))) / (1 + c ridge D_j)        j in e
     b    <- b - c (delta + mu_b),        w <- H_k(w)
 
-coordinates="row": e is where row i has stored numbers, D_j = n / (rows where column j is stored); the directions average
-to grad F(w). The asynchronous experiments of the ASBCD-HTP paper do so.
+coordinates="row": e is where row i has stored numbers, D_j = n / (rows where column j is stored); the directions
+average to grad F(w). The asynchronous experiments of the ASBCD-HTP paper do so.
 coordinates="sampled": the printed algorithm, a set of min(k, d) coordinates, every such set equally likely, and D = 1;
 the directions average to (|e|/d) grad F(w). The sets of one round are windows of one random order of the features.
 

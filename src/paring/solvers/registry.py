@@ -65,6 +65,42 @@ ENTRIES = (
         "Chen & Gu 2017",
         "stochastic Newton step, keep the k largest, minimise on them",
     ),
+    Entry(
+        "s2bcd-htp",
+        "s2bcd_htp.S2BCDHTP",
+        "exact k, stochastic",
+        'Algorithm 3 of "Efficient high-dimensional data representation learning via semi-stochastic block coordinate '
+        'descent methods", ICLR 2023 submission',
+        "sparse variance-reduced block steps, keep the k largest once a round",
+    ),
+    Entry(
+        "asbcd-htp",
+        "s2bcd_htp.ASBCDHTP",
+        "exact k, asynchronous",
+        "Algorithm 2 of the same",
+        "s2bcd-htp by n_jobs workers on one iterate",
+    ),
+    Entry(
+        "asg-ht",
+        "asg_ht.ASGHT",
+        "exact k, asynchronous",
+        "SG-HT (Nguyen, Needell & Woolf 2017) as in the experiments of asbcd-htp",
+        "stochastic gradient steps by n_jobs workers, each keeps the k largest",
+    ),
+    Entry(
+        "asvrg-ht",
+        "asvrg_ht.ASVRGHT",
+        "exact k, asynchronous",
+        "Li, Arora, Liu, Haupt & Zhao 2016, Algorithm 3",
+        "variance-reduced steps by n_jobs workers, each keeps the k largest",
+    ),
+    Entry(
+        "a2sbcd-ht",
+        "a2sbcd_ht.A2SBCDHT",
+        "exact k, asynchronous",
+        "ASBCDHT (Chen & Gu 2016) as in the experiments of asbcd-htp",
+        "variance-reduced block steps by n_jobs workers, each keeps the k largest",
+    ),
 )
 
 ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp"}

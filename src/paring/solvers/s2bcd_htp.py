@@ -77,8 +77,9 @@ class S2BCDHTP(Semistochastic):
 
 
 class ASBCDHTP(S2BCDHTP):
-    """The same by ``n_jobs`` workers at once, on one iterate. store : ``Wild()`` (default), ``Atomic()`` or ``Plain()``.
+    """The same by ``n_jobs`` workers at once, on one iterate.
 
+    store : ``Wild()`` (default), ``Atomic()`` or ``Plain()``.
     blocks, batch, inner, step, sampling, scaling : as of S2BCDHTP. What a worker may see of the others:
     ``semistochastic.py``. With n_jobs=1 the same ``random_state`` gives the same bits, those of S2BCDHTP; with more
     workers no two runs are alike.

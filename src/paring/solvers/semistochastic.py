@@ -21,8 +21,8 @@ store. What they see of each other:
 * Sparse rows: one shared iterate. A worker reads coordinates while others change them: each number it reads is whole,
   but they need not be of one moment. ``Wild``: of two changes to a coordinate at once one may be lost. ``Atomic``: none
   is. The anchor, its slopes and mu are a frozen copy, and nobody writes them.
-* Dense rows, where each step moves everything: an iterate for each worker, from the anchor through its part of the rows;
-  the round's end is their mean.
+* Dense rows, where each step moves everything: an iterate for each worker, from the anchor through its part of the
+  rows; the round's end is their mean.
 * Where every step thresholds, a worker applies H_k to its own list of features, what it kept joined with what it moved,
   and puts zeros where it drops, also over a change that another worker just made. The shared iterate has at most
   n_jobs k nonzeros (and those being moved). H_k is applied exactly when all have stopped.
@@ -43,6 +43,7 @@ from paring.solvers.steps import Metric, metric_of, model_of
 from paring.solvers.stochastic import Anchor, Stochastic, Swept
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Labels = NDArray[np.int16]
 
 IN_EVERY_BLOCK = -1  # as the core reads labels
@@ -105,7 +106,7 @@ class SparseAnchor(Anchor):
 
 
 class Semistochastic(Stochastic):
-    """Settings that the sparse semi-stochastic solvers have in common. ``store``: what one worker or several write to."""
+    """Settings that sparse semi-stochastic solvers have in common. ``store``: how one worker or several write."""
 
     store: Store
     scaling: str
@@ -184,24 +185,39 @@ class Semistochastic(Stochastic):
     def sweep(self, problem: Any, state: Any, steps: Array, rng: np.random.Generator) -> Swept:
         count, workers = self.length(len(steps), rng), self.workers(problem)
         order = self.sampling.order(state.curvatures, count * self.batch, rng)
+        w, b = self.along(problem, state, float(steps[0]), order, self.moving(problem, state, count, rng))
+        passes = count * self.batch / problem.n * self.share(problem)
+        return Swept(w, b, passes, self.thresholdings(count, workers))
+
+    def along(
+        self,
+        problem: Any,
+        state: SparseAnchor,
+        step: float,
+        order: Indices,
+        moving: _core.Moving,
+        start: tuple[Array, Any] | None = None,
+    ) -> tuple[Array, Any]:
+        """(w, b) after steps with those rows, ``batch`` of them each, from ``start`` (None: the anchor)."""
+        c = step / self.batch
         slopes, pull, pull_b = self.reference(problem, state)
+        w, b = (state.w, state.b) if start is None else start
         w, b = _core.sweep_s2bcd(
             problem.design.by_rows,
             problem.target,
             order,
             self.batch,
             slopes,
-            moves(problem, state.metric, steps[0] / self.batch, self.rarity(problem, state), pull, pull_b),
-            state.w,
-            np.atleast_1d(np.asarray(state.b, dtype=np.float64)),
-            self.moving(problem, state, count, rng),
+            moves(problem, state.metric, c, self.rarity(problem, state), pull, pull_b),
+            w,
+            np.atleast_1d(np.asarray(b, dtype=np.float64)),
+            moving,
             self.kept(problem, state),
             self.store.core,
-            workers,
+            self.workers(problem),
             problem.design.stop,
         )
-        passes = count * self.batch / problem.n * self.share(problem)
-        return Swept(w, b if problem.outputs > 1 else float(b[0]), passes, self.thresholdings(count, workers))
+        return w, b if problem.outputs > 1 else float(b[0])
 
 
 def moves(problem: Any, metric: Metric, c: float, rarity: Array, pull: Array, pull_b: Any) -> Array:

@@ -1,0 +1,245 @@
+"""s2bcd-htp, asbcd-htp, asg-ht, asvrg-ht and a2sbcd-ht, on one worker: step by step as their twin, and on average along
+the gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from paring import Problem, _core
+from paring.constraints import TopK
+from paring.solvers._loop import Run
+from paring.solvers.a2sbcd_ht import A2SBCDHT
+from paring.solvers.asg_ht import ASGHT
+from paring.solvers.asvrg_ht import ASVRGHT
+from paring.solvers.s2bcd_htp import S2BCDHTP
+from paring.solvers.semistochastic import IN_EVERY_BLOCK
+from tests.reference.s2bcd import s2bcd
+from tests.reference.thresholding import Dense
+from tests.solvers.problems import data
+
+K, BLOCKS, STEPS, C = 4, 3, 25, 0.05
+INTERCEPT = pytest.mark.parametrize("intercept", [False, True], ids=["", "intercept"])
+
+
+def narrow(X: np.ndarray) -> sp.csr_array:
+    return sp.csr_array(X)
+
+
+def wide(X: np.ndarray) -> sp.csr_array:
+    matrix = sp.csr_array(X)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
+
+
+LAYOUTS = {
+    "dense": np.ascontiguousarray,
+    "dense float32": lambda X: X.astype(np.float32),
+    "by columns": np.asfortranarray,
+    "csr": narrow,
+    "csr float32": lambda X: narrow(X.astype(np.float32)),
+    "csr int64": wide,
+    "csr int64 float32": lambda X: wide(X.astype(np.float32)),
+    "csc": sp.csc_array,
+}
+LAYOUT = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def half_empty(loss: str) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers that float32 holds, about half of them zeros, a row and a column without any."""
+    X, y = data(loss, n=60)
+    X = np.round(X * 64) / 64 * (np.random.default_rng(1).random(X.shape) < 0.5)
+    X[7], X[:, 3] = 0, 0
+    return X, y
+
+
+class Case:
+    """A problem in one layout with its dense twin, and an anchor of K features."""
+
+    def __init__(self, solver, layout: str, loss: str = "logistic", intercept: bool = True, ridge: float = 0.03):
+        X, y = half_empty(loss)
+        v = np.random.default_rng(5).integers(1, 4, len(y)).astype(float)
+        options = {"ridge": ridge, "sample_weight": v, "fit_intercept": intercept}
+        self.problem = Problem(LAYOUTS[layout](X), y, loss, constraint=TopK(K), n_jobs=1, **options)
+        self.F, self.loss = Dense(X, y, loss, ridge, v, intercept), loss
+        self.solver, self.dense = solver, "csr" not in layout and "csc" not in layout
+        start = np.zeros(X.shape[1])
+        start[[1, 4, 6, 9]] = 0.3, -0.2, 0.1, 0.4
+        self.anchor = start, 0.2 * intercept
+        self.state = solver.init(self.problem, Run(start=self.anchor, rng=np.random.default_rng(0)))
+        self.stored = np.full(X.shape, self.dense) | (X != 0)
+        self.D = len(y) / np.maximum(self.stored.sum(axis=0), 1)
+
+    def ends(self, order, moving) -> list[tuple[np.ndarray, float]]:
+        """The sweep over every beginning of the order; ``moving(t)`` of t steps."""
+        return [self.solver.along(self.problem, self.state, C, order[:t], moving(t)) for t in range(len(order) + 1)]
+
+
+def require_same(ours, theirs) -> None:
+    for (w, b), (w_twin, b_twin) in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(w, w_twin, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(b, b_twin, rtol=1e-11, atol=1e-13)
+
+
+# -- step by step ----------------------------------------------------------------------------------------------------
+
+
+@INTERCEPT
+@LAYOUT
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_s2bcd_htp(layout: str, loss: str, intercept: bool) -> None:
+    case = Case(S2BCDHTP(blocks=BLOCKS), layout, loss, intercept)
+    rng = np.random.default_rng(2)
+    order, blocks = rng.integers(60, size=STEPS), rng.integers(BLOCKS, size=STEPS).astype(np.int16)
+    labels = case.state.block_of.copy()
+    assert sorted(np.bincount(labels)) == [4, 5, 5]
+    labels[case.state.model.support] = IN_EVERY_BLOCK
+    twin = s2bcd(
+        case.F, loss, case.anchor, C, order,
+        lambda i, t: case.stored[i] & ((case.anchor[0] != 0) | (case.state.block_of == blocks[t])), case.D,
+    )  # fmt: skip
+    require_same(case.ends(order, lambda t: _core.Moving.in_blocks(labels, blocks[:t])), twin)
+
+
+@INTERCEPT
+@LAYOUT
+@pytest.mark.parametrize("solver", [S2BCDHTP(blocks=1), ASVRGHT(), ASGHT()], ids=lambda solver: solver.name)
+def test_all_coordinates_of_the_row(solver, layout: str, intercept: bool) -> None:
+    case = Case(solver, layout, intercept=intercept)
+    order = np.random.default_rng(3).integers(60, size=STEPS)
+    k = None if solver.name == "s2bcd-htp" else K
+    twin = s2bcd(
+        case.F, case.loss, case.anchor, C, order, lambda i, t: case.stored[i], case.D, k, solver.name != "asg-ht"
+    )
+    require_same(case.ends(order, lambda t: _core.Moving.everywhere()), twin)
+
+
+@INTERCEPT
+@LAYOUT
+def test_a2sbcd_ht(layout: str, intercept: bool) -> None:
+    case = Case(A2SBCDHT(blocks=BLOCKS), layout, intercept=intercept)
+    rng = np.random.default_rng(4)
+    order, blocks = rng.integers(60, size=STEPS), rng.integers(BLOCKS, size=STEPS).astype(np.int16)
+    labels = case.state.block_of
+    twin = s2bcd(
+        case.F, case.loss, case.anchor, C, order,
+        lambda i, t: case.stored[i] & (labels == blocks[t]), case.D, K,
+    )  # fmt: skip
+    require_same(case.ends(order, lambda t: _core.Moving.in_blocks(labels, blocks[:t])), twin)
+
+
+@INTERCEPT
+@LAYOUT
+def test_asvrg_ht_with_sampled_coordinates(layout: str, intercept: bool) -> None:
+    case = Case(ASVRGHT(coordinates="sampled"), layout, intercept=intercept)
+    rng = np.random.default_rng(5)
+    d = case.problem.d
+    order, circle, starts = rng.integers(60, size=STEPS), rng.permutation(d), rng.integers(d, size=STEPS)
+    place = np.argsort(circle)
+    twin = s2bcd(case.F, case.loss, case.anchor, C, order, lambda i, t: (place - starts[t]) % d < K, np.ones(d), K)
+    require_same(case.ends(order, lambda t: _core.Moving.in_windows(circle, K, starts[:t])), twin)
+
+
+def test_a_batch_takes_its_slopes_at_one_point() -> None:
+    case = Case(S2BCDHTP(blocks=1, batch=3), "csr")
+    order = np.array([5, 11, 40])
+    w, b = case.solver.along(case.problem, case.state, C, order, _core.Moving.everywhere())
+    (w0, b0), ridge, F = case.anchor, case.F.ridge, case.F
+    mu, mu_b = F.gradient(w0, b0)
+    expected = w0.copy()
+    for i in order:  # at the anchor every delta is 0
+        part = (expected - C / 3 * case.D * (mu - ridge * w0)) / (1 + C / 3 * ridge * case.D)
+        expected = np.where(case.stored[i], part, expected)
+    np.testing.assert_allclose(w, expected, rtol=1e-12)
+    assert b == pytest.approx(b0 - C * mu_b)
+
+
+def test_scaling_is_a_change_of_units() -> None:
+    case = Case(ASVRGHT(scaling="curvature"), "csr", ridge=0.0)
+    F, h = case.F, case.state.metric.h
+    bound = np.mean(F.v[:, None] * F.X**2, axis=0) / 4
+    np.testing.assert_allclose(h, np.maximum(bound, 1e-8 * bound.max()), rtol=1e-12)
+    order = np.random.default_rng(6).integers(60, size=STEPS)
+    w, _ = case.solver.along(case.problem, case.state, C, order, _core.Moving.everywhere())
+    in_units = Dense(F.X / np.sqrt(h), F.y, "logistic", 0.0, F.v, intercept=True)
+    c_b = C / case.state.metric.h_b
+    anchor = case.anchor[0] * np.sqrt(h), case.anchor[1]
+    steps = s2bcd(in_units, "logistic", anchor, C, order, lambda i, t: case.stored[i], case.D, K, c_b=c_b)
+    *_, (u, _) = steps
+    np.testing.assert_allclose(w * np.sqrt(h), u, rtol=1e-11)
+
+
+# -- on average ------------------------------------------------------------------------------------------------------
+
+
+def free(kind: type, **settings):
+    """That solver, but that its steps keep everything."""
+    return type(kind.__name__, (kind,), {"kept": lambda self, problem, state: None})(**settings)
+
+
+def mean_direction(case: Case, choices, D: np.ndarray) -> tuple[np.ndarray, float]:
+    """Over all ``choices`` of (moving, which coordinates it moves in row i) and all rows, at a point off the anchor."""
+    rng = np.random.default_rng(8)
+    w, b, ridge = rng.standard_normal(case.problem.d), 0.7, case.F.ridge
+    w[3] = 0  # stored nowhere
+    total, total_b, count = np.zeros_like(w), 0.0, 0
+    for moving, moved in choices:
+        for i in range(case.problem.n):
+            u, u_b = case.solver.along(case.problem, case.state, C, np.array([i]), moving, (w, b))
+            explicit = (w - u * (1 + C * ridge * D)) / C + ridge * D * w
+            total += np.where(moved(i), explicit, 0)
+            total_b += (b - u_b) / C
+            count += 1
+            np.testing.assert_array_equal(u[~moved(i)], w[~moved(i)])
+    return total / count, total_b / count
+
+
+def gradient_there(case: Case) -> tuple[np.ndarray, float]:
+    w = np.random.default_rng(8).standard_normal(case.problem.d)
+    w[3] = 0
+    return case.F.gradient(w, 0.7)
+
+
+def require_mean(found, factor, case: Case) -> None:
+    (g, g_b), (mean, mean_b) = gradient_there(case), found
+    np.testing.assert_allclose(mean, factor * g, rtol=1e-9, atol=1e-12)
+    assert mean_b == pytest.approx(g_b, rel=1e-9)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("solver", [S2BCDHTP(blocks=1), free(ASVRGHT), free(ASGHT)], ids=lambda solver: solver.name)
+def test_reweighted_directions_average_to_the_gradient(solver, layout: str) -> None:
+    case = Case(solver, layout)
+    found = mean_direction(case, [(_core.Moving.everywhere(), lambda i: case.stored[i])], case.D)
+    require_mean(found, 1.0, case)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_blocks_average_to_their_share_of_the_gradient(layout: str) -> None:
+    def choices(case: Case, labels: np.ndarray):
+        for block in range(BLOCKS):
+            chosen = (labels == block) | (labels == IN_EVERY_BLOCK)
+            moving = _core.Moving.in_blocks(labels, np.array([block], np.int16))
+            yield moving, lambda i, chosen=chosen: case.stored[i] & chosen
+
+    case = Case(free(A2SBCDHT, blocks=BLOCKS), layout)
+    require_mean(mean_direction(case, choices(case, case.state.block_of), case.D), 1 / BLOCKS, case)
+    case = Case(S2BCDHTP(blocks=BLOCKS), layout)
+    labels = case.state.block_of.copy()
+    labels[case.state.model.support] = IN_EVERY_BLOCK
+    q = np.where(case.anchor[0] != 0, 1.0, 1 / BLOCKS)
+    require_mean(mean_direction(case, choices(case, labels), case.D), q, case)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_sampled_coordinates_average_to_their_share_of_the_gradient(layout: str) -> None:
+    case = Case(free(ASVRGHT, coordinates="sampled"), layout)
+    d = case.problem.d
+    circle = np.random.default_rng(9).permutation(d)
+    place = np.argsort(circle)
+    choices = (
+        (_core.Moving.in_windows(circle, K, np.array([start])), lambda i, start=start: (place - start) % d < K)
+        for start in range(d)
+    )
+    require_mean(mean_direction(case, choices, np.ones(d)), K / d, case)
