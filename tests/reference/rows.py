@@ -21,8 +21,10 @@ class Rows:
     def slopes(self, B, w, b):
         """v_i slope_i, a row for each of B."""
         z = self.X[B] @ w + b
-        return self.v[B, None] * self.loss.slope(z.reshape(-1), self.y[B]).reshape(z.shape) if z.shape[1] == 1 else (
-            self.v[B, None] * self.loss.slope(z, self.y[B])
+        return (
+            self.v[B, None] * self.loss.slope(z.reshape(-1), self.y[B]).reshape(z.shape)
+            if z.shape[1] == 1
+            else (self.v[B, None] * self.loss.slope(z, self.y[B]))
         )
 
     def share(self, B):

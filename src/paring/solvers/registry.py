@@ -65,9 +65,23 @@ ENTRIES = (
         "Chen & Gu 2017",
         "stochastic Newton step, keep the k largest, minimise on them",
     ),
+    Entry(
+        "sg-ht",
+        "sg_ht.SGHT",
+        "exact k, stochastic",
+        "StoIHT: Nguyen, Needell & Woolf 2017; SG-HT of svrg-ht (Li et al. 2016)",
+        "step along single rows' gradients, keep the k largest each time",
+    ),
+    Entry(
+        "svrg-ht",
+        "svrg_ht.SVRGHT",
+        "exact k, stochastic",
+        "Li, Zhao, Arora, Liu & Haupt 2016",
+        "the same with the variance reduced by a full gradient a round",
+    ),
 )
 
-ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp"}
+ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp", "stoiht": "sg-ht"}
 
 
 def entry(name: str) -> Entry:

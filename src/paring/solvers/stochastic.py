@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from paring import _core
 from paring.result import Certificate, Model
 from paring.solvers._loop import Run, start_model
 from paring.solvers.iterate import Iterate, arrived
@@ -30,9 +31,11 @@ from paring.solvers.steps import Fixed, Metric, Trial, metric_of, model_of
 __all__ = ["ByNorm", "Decreasing", "Estimate", "Fixed", "Shuffled", "Tuned", "Uniform"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 DIVERGED = 1e3  # times the null objective above it: no step that descends on average comes here
 RISEN = 1.0  # the same where a shorter step can be tried
+FLATTEST = 1e-8  # of the largest curvature: what that of an empty column counts as
 WINDOW = 10  # rounds that must together lower F by more than tol, or the run has stalled
 MOST_SHRINKS = 30
 SHRINK = 0.25  # of an estimated step, where a round under it diverged
@@ -65,6 +68,10 @@ class Anchor(Iterate):
         if self.done == "converged":
             return self.model, self.objective
         return self.best, self.best_objective
+
+    def slopes(self, problem: Any) -> Array:
+        """v_i slope_i at the anchor."""
+        return np.ascontiguousarray(problem.residuals(self.z) * problem.n)
 
     def lengths(self, count: int) -> Array:
         """The steps of this round, ``count`` of them."""
@@ -100,6 +107,7 @@ class Stochastic:
 
     name: ClassVar[str]
     only_features: ClassVar[bool] = True
+    anchored: ClassVar[bool] = True  # else the gradient between rounds serves the certificate alone, and is not counted
 
     def __init__(
         self, step: Any = "estimate", *, batch: int = 1, inner: int | None = None, sampling: Sampling | None = None
@@ -124,6 +132,11 @@ class Stochastic:
         """Steps of a round: n / batch of them where ``inner`` is None."""
         return self.inner or max(1, problem.n // self.batch)
 
+    def visits(self, state: Anchor, steps: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+        """The rows of all steps in one array, and where each step's begin in it."""
+        order = self.sampling.order(state.curvatures, steps * self.batch, rng)
+        return order, np.arange(steps + 1) * self.batch
+
     # -- what they share: --------------------------------------------------------------------------------------------
 
     def init(self, problem: Any, run: Run) -> Anchor:
@@ -133,7 +146,9 @@ class Stochastic:
                 raise ValueError(f"{self.name}: {setting} must be at least 1, got {value!r}")
         metric = self.metric(problem)
         self.rule.check(problem, metric)
+        before = problem.design.passes
         here = arrived(problem, start_model(problem, run.start))
+        problem.design.passes = before + self.anchored
         squares = row_squares(problem, metric)
         curvatures = row_curvatures(problem, squares, here["z"], metric)
         return Anchor(
@@ -157,7 +172,7 @@ class Stochastic:
             state = replace(state, safe=min(state.safe, _safe(self.sampling.largest(here))))
         steps = state.lengths(self.count(problem))
         swept = self.sweep(problem, state, steps, run.rng)
-        return ended(problem, state, swept, float(steps[-1]), run, self.name)
+        return ended(problem, state, swept, float(steps[-1]), run, self)
 
     def certificate(self, problem: Any, state: Anchor, run: Run) -> Certificate:
         model, _ = state.answer()
@@ -169,6 +184,33 @@ class Stochastic:
             f"a full gradient step would gain {value:.1g} of the null objective by its model"
         )
         return Certificate("fixed_point", value, statement)
+
+
+def limits_of(problem: Any, metric: Metric) -> _core.Limits:
+    """What the core's sweeps keep to when they threshold."""
+    constraint = problem.constraint
+    always, never = (flags.astype(np.uint8) for flags in (constraint.always, constraint.never))
+    return _core.Limits(problem.d, constraint.k, always, never, constraint.radius, metric.h, metric.h_b)
+
+
+def plain_metric(problem: Any, scaling: str) -> Metric:
+    """That of ``scaling``, with columns as they are: single rows cannot be centred without touching every column."""
+    metric = metric_of(problem, scaling)
+    if metric.h is None:
+        return metric
+    bound = problem.loss.curvature_bound
+    h = problem.squares * (bound if np.isfinite(bound) else 1.0) + problem.ridge
+    return replace(metric, h=np.maximum(h, FLATTEST * max(float(h.max()), np.finfo(float).tiny)), centre=None)
+
+
+def as_vector(b: Any) -> Array:
+    """The intercept as the core takes it: one number an output."""
+    return np.atleast_1d(np.asarray(b, dtype=np.float64))
+
+
+def as_intercept(b: Array) -> Any:
+    """The intercept as models hold it."""
+    return b if len(b) > 1 else float(b[0])
 
 
 def row_squares(problem: Any, metric: Metric) -> Array:
@@ -199,19 +241,20 @@ def residual_of(problem: Any, state: Anchor, length: float) -> float:
     return float(move.gain * max(1.0, state.metric.first / length) / problem.scale)
 
 
-def ended(problem: Any, state: Anchor, swept: Swept, length: float, run: Run, name: str) -> Anchor:
+def ended(problem: Any, state: Anchor, swept: Swept, length: float, run: Run, solver: Stochastic) -> Anchor:
     """The next anchor: thresholded where a sweep left more than k, with its gradient, and what the run has come to.
 
     A round that diverged raises ValueError; after an estimated step it is done again with a shorter one.
     Cost: one pass.
     """
-    problem.design.passes += swept.passes
+    before = problem.design.passes
     state = replace(state, thresholdings=state.thresholdings + swept.thresholdings)
     here = _arrival(problem, state, swept)
+    problem.design.passes = before + swept.passes + solver.anchored
     if here is None:
         if not isinstance(state.rule, Estimate) or state.shrunk <= SHRINK**MOST_SHRINKS:
             raise ValueError(
-                f"{name}: the step {length:.3g} is too long, the objective grows without end; "
+                f"{solver.name}: the step {length:.3g} is too long, the objective grows without end; "
                 "use step='estimate', or a shorter one"
             )
         return replace(state, shrunk=SHRINK * state.shrunk)
