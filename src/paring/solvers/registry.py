@@ -79,6 +79,34 @@ ENTRIES = (
         "Li, Zhao, Arora, Liu & Haupt 2016",
         "the same with the variance reduced by a full gradient a round",
     ),
+    Entry(
+        "saga-ht",
+        "saga_ht.SAGAHT",
+        "exact k, stochastic",
+        "Li, Zhao, Arora, Liu & Haupt 2016",
+        "the same with the variance reduced by a table of slopes",
+    ),
+    Entry(
+        "hsg-ht",
+        "hsg_ht.HSGHT",
+        "exact k, stochastic",
+        "Zhou, Yuan & Feng 2018",
+        "steps along batches that grow to all rows, keep the k largest each time",
+    ),
+    Entry(
+        "asbcdht",
+        "asbcdht.ASBCDHT",
+        "exact k, stochastic",
+        "Chen & Gu 2016",
+        "variance-reduced steps on blocks of columns, keep the k largest each time",
+    ),
+    Entry(
+        "sbcd-htp",
+        "sbcd_htp.SBCDHTP",
+        "exact k, stochastic",
+        "semi-stochastic block coordinate descent, ICLR 2023 submission",
+        "the same on blocks and the support, keep the k largest once a round",
+    ),
 )
 
 ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp", "stoiht": "sg-ht"}

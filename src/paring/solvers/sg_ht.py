@@ -18,14 +18,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paring import _core
-from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, as_vector, limits_of
+from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, core_arguments
 
 
 class SGHT(Stochastic):
     """step : "estimate" (1 over the largest curvature of a row), ``Decreasing(..)``, a number, or "tuned".
 
     batch : rows of a step. inner : steps between two looks at F (default n / batch: one pass).
-    sampling : ``Uniform()``, ``Shuffled()``, ``ByNorm()``. tol bounds the fixed-point residual, which steps that do not fall seldom reach.
+    sampling : ``Uniform()``, ``Shuffled()`` or ``ByNorm()``.
+    tol bounds the fixed-point residual, which steps that do not fall seldom reach.
     """
 
     name: ClassVar[str] = "sg-ht"
@@ -33,17 +34,6 @@ class SGHT(Stochastic):
     anchored: ClassVar[bool] = False
 
     def sweep(self, problem: Any, state: Anchor, steps: Any, rng: np.random.Generator) -> Swept:
-        order, starts = self.visits(state, len(steps), rng)
-        w, b = _core.sweep_frozen(
-            problem.design.by_rows,
-            problem.target,
-            limits_of(problem, state.metric),
-            order,
-            starts,
-            steps,
-            state.w,
-            as_vector(state.b),
-            importance=state.importance,
-            stop=problem.design.stop,
-        )
-        return Swept(w, as_intercept(b), len(order) / problem.n, len(steps))
+        visits = self.visits(state, len(steps), rng)
+        w, b = _core.sweep_frozen(**core_arguments(problem, state, visits, steps))
+        return Swept(w, as_intercept(b), len(visits[0]) / problem.n, len(steps))

@@ -6,8 +6,7 @@ A round runs a compiled sweep over rows drawn here, with a step c that stays the
 
     sweep(problem, state, steps, rng) -> Swept        from the anchor ``state``, whose gradient is mu
 
-A gradient of one row is at most ``curvature_i = v_i L |x_i|^2 + ridge`` Lipschitz (with |x_i|^2 + 1 for an intercept,
-and x_ij^2 / h_j under a scaling). No step beyond 1 / max_i curvature_i is safe for every row.
+A step of at most 1 over the curvature of a batch's gradient is safe (``smoothness.py``).
 
 Effective passes: n row gradients over all columns are one; a block gradient counts 1/blocks.
 """
@@ -26,6 +25,7 @@ from paring.solvers._loop import Run, start_model
 from paring.solvers.iterate import Iterate, arrived
 from paring.solvers.refusals import refuse
 from paring.solvers.rules import ByNorm, Decreasing, Estimate, Rule, Sampling, Shuffled, Tuned, Uniform, rule_of
+from paring.solvers.smoothness import batch_curvature, mean_curvature, row_curvatures, row_squares
 from paring.solvers.steps import Fixed, Metric, Trial, metric_of, model_of
 
 __all__ = ["ByNorm", "Decreasing", "Estimate", "Fixed", "Shuffled", "Tuned", "Uniform"]
@@ -35,7 +35,6 @@ Indices = NDArray[np.int64]
 
 DIVERGED = 1e3  # times the null objective above it: no step that descends on average comes here
 RISEN = 1.0  # the same where a shorter step can be tried
-FLATTEST = 1e-8  # of the largest curvature: what that of an empty column counts as
 WINDOW = 10  # rounds that must together lower F by more than tol, or the run has stalled
 MOST_SHRINKS = 30
 SHRINK = 0.25  # of an estimated step, where a round under it diverged
@@ -51,7 +50,7 @@ class Anchor(Iterate):
     squares, curvatures : of the rows, as ``row_squares`` and ``row_curvatures`` say.
     importance : factor of each row's gradient under the sampling, None for 1.
     shrunk : how much an estimated step was shortened since. best : the best model met, with its objective.
-    lately : the best objective after each round.
+    lately : the best objective after each round. carried : what a solver keeps from round to round.
     """
 
     rule: Rule
@@ -63,6 +62,7 @@ class Anchor(Iterate):
     best: Model
     best_objective: float
     lately: tuple[float, ...] = ()
+    carried: Any = None
 
     def answer(self) -> tuple[Model, float]:
         if self.done == "converged":
@@ -81,13 +81,14 @@ class Anchor(Iterate):
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Where a sweep ended (feasible or not: the end of the round projects) and what it cost in effective passes and
-    thresholdings."""
+    """Where a sweep ended (feasible or not: the end of the round projects), what it cost in effective passes and
+    thresholdings, and what the solver carries to the next round."""
 
     w: Array
     b: Any
     passes: float
     thresholdings: int
+    carried: Any = None
 
 
 @dataclass(frozen=True, init=False)
@@ -137,6 +138,14 @@ class Stochastic:
         order = self.sampling.order(state.curvatures, steps * self.batch, rng)
         return order, np.arange(steps + 1) * self.batch
 
+    def paced(self, problem: Any, state: Anchor) -> Anchor:
+        """The state with the safe step of its scores: a loss without a bound on its curvature has less where it rises."""
+        if np.isfinite(problem.loss.curvature_bound):
+            return state
+        here = np.maximum(row_curvatures(problem, state.squares, state.z, state.metric), state.curvatures)
+        safe = self.safe(problem, here, state.z, state.metric) if np.any(here > state.curvatures) else state.safe
+        return replace(state, safe=min(safe, state.safe), curvatures=here, importance=self.sampling.importance(here))
+
     # -- what they share: --------------------------------------------------------------------------------------------
 
     def init(self, problem: Any, run: Run) -> Anchor:
@@ -158,7 +167,7 @@ class Stochastic:
             squares=squares,
             curvatures=curvatures,
             importance=self.sampling.importance(curvatures),
-            safe=_safe(self.sampling.largest(curvatures)),
+            safe=self.safe(problem, curvatures, here["z"], metric),
             best=here["model"],
             best_objective=here["objective"],
             lately=(here["objective"],),
@@ -167,12 +176,17 @@ class Stochastic:
     def step(self, problem: Any, state: Anchor, run: Run) -> Anchor:
         if isinstance(state.rule, Tuned):
             state = _tuned(problem, state, state.rule, run, self)
-        if not np.isfinite(problem.loss.curvature_bound):
-            here = row_curvatures(problem, state.squares, state.z, state.metric)
-            state = replace(state, safe=min(state.safe, _safe(self.sampling.largest(here))))
+        state = self.paced(problem, state)
         steps = state.lengths(self.count(problem))
         swept = self.sweep(problem, state, steps, run.rng)
         return ended(problem, state, swept, float(steps[-1]), run, self)
+
+    def safe(self, problem: Any, curvatures: Array, z: Array, metric: Metric) -> float:
+        """1 over the curvature of a batch (1 where nothing is curved). Cost: none for single rows."""
+        largest = self.sampling.largest(curvatures)
+        mean = mean_curvature(problem, z, metric) if self.batch > 1 else 0.0
+        bound = batch_curvature(largest, mean, self.batch)
+        return 1 / bound if bound > np.finfo(float).tiny else 1.0
 
     def certificate(self, problem: Any, state: Anchor, run: Run) -> Certificate:
         model, _ = state.answer()
@@ -193,14 +207,27 @@ def limits_of(problem: Any, metric: Metric) -> _core.Limits:
     return _core.Limits(problem.d, constraint.k, always, never, constraint.radius, metric.h, metric.h_b)
 
 
-def plain_metric(problem: Any, scaling: str) -> Metric:
-    """That of ``scaling``, with columns as they are: single rows cannot be centred without touching every column."""
-    metric = metric_of(problem, scaling)
-    if metric.h is None:
-        return metric
-    bound = problem.loss.curvature_bound
-    h = problem.squares * (bound if np.isfinite(bound) else 1.0) + problem.ridge
-    return replace(metric, h=np.maximum(h, FLATTEST * max(float(h.max()), np.finfo(float).tiny)), centre=None)
+def core_arguments(problem: Any, state: Anchor, visits: tuple[Indices, Indices], lengths: Array) -> dict[str, Any]:
+    """What every sweep of the core is given."""
+    order, starts = visits
+    return {
+        "rows": problem.design.by_rows,
+        "target": problem.target,
+        "limits": limits_of(problem, state.metric),
+        "order": order,
+        "starts": starts,
+        "lengths": lengths,
+        "w": state.w,
+        "b": as_vector(state.b),
+        "importance": state.importance,
+        "stop": problem.design.stop,
+    }
+
+
+def anchor_arguments(problem: Any, state: Anchor) -> dict[str, Any]:
+    """What a variance-reduced sweep knows of the anchor; nu = mu - ridge anchor is the gradient of the loss alone."""
+    nu = state.g - problem.ridge * state.w
+    return {"nu": nu, "nu_b": as_vector(state.gb), "slopes": state.slopes(problem)}
 
 
 def as_vector(b: Any) -> Array:
@@ -211,25 +238,6 @@ def as_vector(b: Any) -> Array:
 def as_intercept(b: Array) -> Any:
     """The intercept as models hold it."""
     return b if len(b) > 1 else float(b[0])
-
-
-def row_squares(problem: Any, metric: Metric) -> Array:
-    """sum_j x_ij^2 / h_j of every row, with 1 / h_b for an intercept. Cost: one pass."""
-    weights = None if metric.h is None else 1 / metric.h
-    squares: Array = problem.design.row_squares(weights) + float(problem.fit_intercept) / metric.h_b
-    return squares
-
-
-def row_curvatures(problem: Any, squares: Array, z: Array, metric: Metric) -> Array:
-    """v_i L sum_j x_ij^2 / h_j + ridge / min h: how fast the gradient of a row can change, in the metric.
-
-    A loss without a bound L: its curvature at the scores z.
-    """
-    bound = problem.loss.curvature_bound
-    curvature = bound if np.isfinite(bound) else problem.loss.core.curvature(z, problem.y)
-    smallest = 1.0 if metric.h is None else float(metric.h.min())
-    out: Array = problem.v * curvature * squares + problem.ridge / smallest
-    return out
 
 
 def residual_of(problem: Any, state: Anchor, length: float) -> float:
@@ -263,6 +271,7 @@ def ended(problem: Any, state: Anchor, swept: Swept, length: float, run: Run, so
         state,
         **here,
         step=length,
+        carried=swept.carried,
         best=here["model"] if better else state.best,
         best_objective=min(here["objective"], state.best_objective),
     )
@@ -304,7 +313,3 @@ def _tuned(problem: Any, state: Anchor, rule: Tuned, run: Run, solver: Stochasti
         return trial.objective
 
     return replace(state, rule=rule.choose(state.safe, value))
-
-
-def _safe(largest: float) -> float:
-    return 1 / largest if largest > np.finfo(float).tiny else 1.0

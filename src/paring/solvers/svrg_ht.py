@@ -26,16 +26,9 @@ import numpy as np
 
 from paring import _core
 from paring.solvers.rules import Sampling
+from paring.solvers.smoothness import plain_metric
 from paring.solvers.steps import Metric
-from paring.solvers.stochastic import (
-    Anchor,
-    Stochastic,
-    Swept,
-    as_intercept,
-    as_vector,
-    limits_of,
-    plain_metric,
-)
+from paring.solvers.stochastic import Anchor, Stochastic, Swept, anchor_arguments, as_intercept, core_arguments
 
 
 class SVRGHT(Stochastic):
@@ -70,25 +63,10 @@ class SVRGHT(Stochastic):
         return plain_metric(problem, self.scaling)
 
     def sweep(self, problem: Any, state: Anchor, steps: Any, rng: np.random.Generator) -> Swept:
-        order, starts = self.visits(state, len(steps), rng)
-        given: dict[str, Any] = {
-            "rows": problem.design.by_rows,
-            "target": problem.target,
-            "limits": limits_of(problem, state.metric),
-            "order": order,
-            "starts": starts,
-            "lengths": np.full(len(steps), steps[0]),
-            "w": state.w,
-            "b": as_vector(state.b),
-            "importance": state.importance,
-            "nu": state.g - problem.ridge * state.w,
-            "nu_b": as_vector(state.gb),
-            "slopes": state.slopes(problem),
-            "stop": problem.design.stop,
-        }
+        visits, lengths = self.visits(state, len(steps), rng), np.full(len(steps), steps[0])
+        given = {**core_arguments(problem, state, visits, lengths), **anchor_arguments(problem, state)}
         if self.coordinates == "row":
-            counts = problem.design.column_counts()
-            w, b = _core.sweep_by_rows(**given, often=problem.n / np.maximum(counts, 1))
+            w, b = _core.sweep_by_rows(**given, often=problem.n / np.maximum(problem.design.column_counts(), 1))
         else:
             w, b = _core.sweep_frozen(**given)
-        return Swept(w, as_intercept(b), len(order) / problem.n, len(steps))
+        return Swept(w, as_intercept(b), len(visits[0]) / problem.n, len(steps))
