@@ -4,6 +4,11 @@ namespace paring {
 
 namespace {
 
+bool all_between(const Blocks& numbers, Index least, Index end) {
+    return std::all_of(numbers.data(), numbers.data() + numbers.shape(0),
+                       [&](std::int32_t number) { return least <= number && number < end; });
+}
+
 nb::tuple frozen(const OwnedRows& x, const OwnedTarget& target, const OwnedLimits& limits, const Indices& order,
                  const Indices& starts, const Vector& lengths, const Numbers& w, const Vector& b,
                  const MaybeVector& importance, const MaybeNumbers& nu, const MaybeNumbers& nu_b,
@@ -17,9 +22,7 @@ nb::tuple frozen(const OwnedRows& x, const OwnedTarget& target, const OwnedLimit
     if (block_of) {
         require(block_of->shape(0) == size_of(limits.limits.d) && chosen->shape(0) == lengths.shape(0),
                 "one block a feature and one a step");
-        for (const auto& numbers : {*block_of, *chosen})
-            for (std::size_t p = 0; p < numbers.shape(0); ++p)
-                require(numbers.data()[p] >= 0 && numbers.data()[p] < blocks, "no such block");
+        require(all_between(*block_of, 0, blocks) && all_between(*chosen, 0, blocks), "no such block");
         parts = {block_of->data(), blocks, chosen->data()};
     }
     return given.run(w, stop, [&](const StopToken& mine) {
@@ -60,6 +63,21 @@ nb::tuple moving(const OwnedRows& x, const OwnedTarget& target, const OwnedLimit
                           shaped(std::move(middle_b), mean_b));
 }
 
+nb::tuple blocks(const OwnedRows& x, const OwnedTarget& target, const OwnedLimits& limits, const Indices& order,
+                 const Indices& starts, const Vector& lengths, const Numbers& w, const Vector& b,
+                 const MaybeVector& importance, const Numbers& nu, const Numbers& nu_b, const Numbers& slopes,
+                 const Blocks& group_of, Index groups, const Blocks& chosen, const StopToken* stop) {
+    Given given(x, target, limits, order, starts, lengths, w, b, importance);
+    given.drift(nu, nu_b, slopes);
+    require(group_of.shape(0) == size_of(limits.limits.d) && chosen.shape(0) == lengths.shape(0),
+            "one group a feature and one a step");
+    require(all_between(group_of, -1, groups) && all_between(chosen, 0, groups), "no such group");
+    const Groups parts{group_of.data(), groups, chosen.data()};
+    return given.run(w, stop, [&](const StopToken& mine) {
+        sweep_blocks(x.view, given.sweep, parts, {given.w.data(), given.b.data()}, mine);
+    });
+}
+
 }  // namespace
 
 void bind_sweeps(nb::module_& m) {
@@ -83,6 +101,12 @@ void bind_sweeps(nb::module_& m) {
           nb::arg("b").noconvert(), nb::arg("importance").none(), nb::arg("mean").noconvert(),
           nb::arg("mean_b").noconvert(), nb::arg("table").noconvert(), nb::arg("stop").none() = nb::none(),
           "(w, b, table, mean, mean_b) after SAGA-HT steps.");
+    m.def("sweep_blocks", &blocks, nb::arg("rows"), nb::arg("target"), nb::arg("limits"), nb::arg("order").noconvert(),
+          nb::arg("starts").noconvert(), nb::arg("lengths").noconvert(), nb::arg("w").noconvert(),
+          nb::arg("b").noconvert(), nb::arg("importance").none(), nb::arg("nu").noconvert(),
+          nb::arg("nu_b").noconvert(), nb::arg("slopes").noconvert(), nb::arg("group_of").noconvert(),
+          nb::arg("groups"), nb::arg("chosen").noconvert(), nb::arg("stop").none() = nb::none(),
+          "(w, b) after SBCD-HTP steps, not thresholded.");
 }
 
 }  // namespace paring

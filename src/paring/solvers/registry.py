@@ -66,18 +66,59 @@ ENTRIES = (
         "stochastic Newton step, keep the k largest, minimise on them",
     ),
     Entry(
+        "sg-ht",
+        "sg_ht.SGHT",
+        "exact k, stochastic",
+        "StoIHT: Nguyen, Needell & Woolf 2017; SG-HT of svrg-ht (Li et al. 2016)",
+        "step along single rows' gradients, keep the k largest each time",
+    ),
+    Entry(
+        "svrg-ht",
+        "svrg_ht.SVRGHT",
+        "exact k, stochastic",
+        "Li, Zhao, Arora, Liu & Haupt 2016",
+        "the same with the variance reduced by a full gradient a round",
+    ),
+    Entry(
+        "saga-ht",
+        "saga_ht.SAGAHT",
+        "exact k, stochastic",
+        "Li, Zhao, Arora, Liu & Haupt 2016",
+        "the same with the variance reduced by a table of slopes",
+    ),
+    Entry(
+        "hsg-ht",
+        "hsg_ht.HSGHT",
+        "exact k, stochastic",
+        "Zhou, Yuan & Feng 2018",
+        "steps along batches that grow to all rows, keep the k largest each time",
+    ),
+    Entry(
+        "asbcdht",
+        "asbcdht.ASBCDHT",
+        "exact k, stochastic",
+        "Chen & Gu 2016",
+        "variance-reduced steps on blocks of columns, keep the k largest each time",
+    ),
+    Entry(
+        "sbcd-htp",
+        "sbcd_htp.SBCDHTP",
+        "exact k, stochastic",
+        "semi-stochastic block coordinate descent, ICLR 2023 submission",
+        "the same on blocks and the support, keep the k largest once a round",
+    ),
+    Entry(
         "s2bcd-htp",
         "s2bcd_htp.S2BCDHTP",
         "exact k, stochastic",
-        'Algorithm 3 of "Efficient high-dimensional data representation learning via semi-stochastic block coordinate '
-        'descent methods", ICLR 2023 submission',
+        "semi-stochastic block coordinate descent, ICLR 2023 submission, Algorithm 3",
         "sparse variance-reduced block steps, keep the k largest once a round",
     ),
     Entry(
         "asbcd-htp",
         "s2bcd_htp.ASBCDHTP",
         "exact k, asynchronous",
-        "Algorithm 2 of the same",
+        "semi-stochastic block coordinate descent, ICLR 2023 submission, Algorithm 2",
         "s2bcd-htp by n_jobs workers on one iterate",
     ),
     Entry(
@@ -103,7 +144,7 @@ ENTRIES = (
     ),
 )
 
-ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp"}
+ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp", "stoiht": "sg-ht"}
 
 
 def entry(name: str) -> Entry:

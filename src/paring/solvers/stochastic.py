@@ -6,8 +6,7 @@ A round runs a compiled sweep over rows drawn here, with a step c that stays the
 
     sweep(problem, state, steps, rng) -> Swept        from the anchor ``state``, whose gradient is mu
 
-A gradient of one row is at most ``curvature_i = v_i L |x_i|^2 + ridge`` Lipschitz (with |x_i|^2 + 1 for an intercept,
-and x_ij^2 / h_j under a scaling). No step beyond 1 / max_i curvature_i is safe for every row.
+A step of at most 1 over the curvature of a batch's gradient is safe (``smoothness.py``).
 
 Effective passes: n row gradients over all columns are one; a block gradient counts 1/blocks.
 """
@@ -20,16 +19,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from paring import _core
 from paring.result import Certificate, Model
 from paring.solvers._loop import Run, start_model
 from paring.solvers.iterate import Iterate, arrived
 from paring.solvers.refusals import refuse
 from paring.solvers.rules import ByNorm, Decreasing, Estimate, Rule, Sampling, Shuffled, Tuned, Uniform, rule_of
+from paring.solvers.smoothness import batch_curvature, mean_curvature, row_curvatures, row_squares
 from paring.solvers.steps import Fixed, Metric, Trial, metric_of, model_of
 
 __all__ = ["ByNorm", "Decreasing", "Estimate", "Fixed", "Shuffled", "Tuned", "Uniform"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 DIVERGED = 1e3  # times the null objective above it: no step that descends on average comes here
 RISEN = 1.0  # the same where a shorter step can be tried
@@ -48,7 +50,7 @@ class Anchor(Iterate):
     squares, curvatures : of the rows, as ``row_squares`` and ``row_curvatures`` say.
     importance : factor of each row's gradient under the sampling, None for 1.
     shrunk : how much an estimated step was shortened since. best : the best model met, with its objective.
-    lately : the best objective after each round.
+    lately : the best objective after each round. carried : what a solver keeps from round to round.
     """
 
     rule: Rule
@@ -60,11 +62,16 @@ class Anchor(Iterate):
     best: Model
     best_objective: float
     lately: tuple[float, ...] = ()
+    carried: Any = None
 
     def answer(self) -> tuple[Model, float]:
         if self.done == "converged":
             return self.model, self.objective
         return self.best, self.best_objective
+
+    def slopes(self, problem: Any) -> Array:
+        """v_i slope_i at the anchor."""
+        return np.ascontiguousarray(problem.residuals(self.z) * problem.n)
 
     def lengths(self, count: int) -> Array:
         """The steps of this round, ``count`` of them."""
@@ -74,13 +81,14 @@ class Anchor(Iterate):
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Where a sweep ended (feasible or not: the end of the round projects) and what it cost in effective passes and
-    thresholdings."""
+    """Where a sweep ended (feasible or not: the end of the round projects), what it cost in effective passes and
+    thresholdings, and what the solver carries to the next round."""
 
     w: Array
     b: Any
     passes: float
     thresholdings: int
+    carried: Any = None
 
 
 @dataclass(frozen=True, init=False)
@@ -100,6 +108,7 @@ class Stochastic:
 
     name: ClassVar[str]
     only_features: ClassVar[bool] = True
+    anchored: ClassVar[bool] = True  # else the gradient between rounds serves the certificate alone, and is not counted
 
     def __init__(
         self, step: Any = "estimate", *, batch: int = 1, inner: int | None = None, sampling: Sampling | None = None
@@ -124,6 +133,19 @@ class Stochastic:
         """Steps of a round: n / batch of them where ``inner`` is None."""
         return self.inner or max(1, problem.n // self.batch)
 
+    def visits(self, state: Anchor, steps: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+        """The rows of all steps in one array, and where each step's begin in it."""
+        order = self.sampling.order(state.curvatures, steps * self.batch, rng)
+        return order, np.arange(steps + 1) * self.batch
+
+    def paced(self, problem: Any, state: Anchor) -> Anchor:
+        """The state with the safe step of its scores: a loss without a bound on its curvature has less where it rises."""
+        if np.isfinite(problem.loss.curvature_bound):
+            return state
+        here = np.maximum(row_curvatures(problem, state.squares, state.z, state.metric), state.curvatures)
+        safe = self.safe(problem, here, state.z, state.metric) if np.any(here > state.curvatures) else state.safe
+        return replace(state, safe=min(safe, state.safe), curvatures=here, importance=self.sampling.importance(here))
+
     # -- what they share: --------------------------------------------------------------------------------------------
 
     def init(self, problem: Any, run: Run) -> Anchor:
@@ -133,7 +155,9 @@ class Stochastic:
                 raise ValueError(f"{self.name}: {setting} must be at least 1, got {value!r}")
         metric = self.metric(problem)
         self.rule.check(problem, metric)
+        before = problem.design.passes
         here = arrived(problem, start_model(problem, run.start))
+        problem.design.passes = before + self.anchored
         squares = row_squares(problem, metric)
         curvatures = row_curvatures(problem, squares, here["z"], metric)
         return Anchor(
@@ -143,7 +167,7 @@ class Stochastic:
             squares=squares,
             curvatures=curvatures,
             importance=self.sampling.importance(curvatures),
-            safe=_safe(self.sampling.largest(curvatures)),
+            safe=self.safe(problem, curvatures, here["z"], metric),
             best=here["model"],
             best_objective=here["objective"],
             lately=(here["objective"],),
@@ -152,12 +176,17 @@ class Stochastic:
     def step(self, problem: Any, state: Anchor, run: Run) -> Anchor:
         if isinstance(state.rule, Tuned):
             state = _tuned(problem, state, state.rule, run, self)
-        if not np.isfinite(problem.loss.curvature_bound):
-            here = row_curvatures(problem, state.squares, state.z, state.metric)
-            state = replace(state, safe=min(state.safe, _safe(self.sampling.largest(here))))
+        state = self.paced(problem, state)
         steps = state.lengths(self.count(problem))
         swept = self.sweep(problem, state, steps, run.rng)
-        return ended(problem, state, swept, float(steps[-1]), run, self.name)
+        return ended(problem, state, swept, float(steps[-1]), run, self)
+
+    def safe(self, problem: Any, curvatures: Array, z: Array, metric: Metric) -> float:
+        """1 over the curvature of a batch (1 where nothing is curved). Cost: none for single rows."""
+        largest = self.sampling.largest(curvatures)
+        mean = mean_curvature(problem, z, metric) if self.batch > 1 else 0.0
+        bound = batch_curvature(largest, mean, self.batch)
+        return 1 / bound if bound > np.finfo(float).tiny else 1.0
 
     def certificate(self, problem: Any, state: Anchor, run: Run) -> Certificate:
         model, _ = state.answer()
@@ -171,23 +200,44 @@ class Stochastic:
         return Certificate("fixed_point", value, statement)
 
 
-def row_squares(problem: Any, metric: Metric) -> Array:
-    """sum_j x_ij^2 / h_j of every row, with 1 / h_b for an intercept. Cost: one pass."""
-    weights = None if metric.h is None else 1 / metric.h
-    squares: Array = problem.design.row_squares(weights) + float(problem.fit_intercept) / metric.h_b
-    return squares
+def limits_of(problem: Any, metric: Metric) -> _core.Limits:
+    """What the core's sweeps keep to when they threshold."""
+    constraint = problem.constraint
+    always, never = (flags.astype(np.uint8) for flags in (constraint.always, constraint.never))
+    return _core.Limits(problem.d, constraint.k, always, never, constraint.radius, metric.h, metric.h_b)
 
 
-def row_curvatures(problem: Any, squares: Array, z: Array, metric: Metric) -> Array:
-    """v_i L sum_j x_ij^2 / h_j + ridge / min h: how fast the gradient of a row can change, in the metric.
+def core_arguments(problem: Any, state: Anchor, visits: tuple[Indices, Indices], lengths: Array) -> dict[str, Any]:
+    """What every sweep of the core is given."""
+    order, starts = visits
+    return {
+        "rows": problem.design.by_rows,
+        "target": problem.target,
+        "limits": limits_of(problem, state.metric),
+        "order": order,
+        "starts": starts,
+        "lengths": lengths,
+        "w": state.w,
+        "b": as_vector(state.b),
+        "importance": state.importance,
+        "stop": problem.design.stop,
+    }
 
-    A loss without a bound L: its curvature at the scores z.
-    """
-    bound = problem.loss.curvature_bound
-    curvature = bound if np.isfinite(bound) else problem.loss.core.curvature(z, problem.y)
-    smallest = 1.0 if metric.h is None else float(metric.h.min())
-    out: Array = problem.v * curvature * squares + problem.ridge / smallest
-    return out
+
+def anchor_arguments(problem: Any, state: Anchor) -> dict[str, Any]:
+    """What a variance-reduced sweep knows of the anchor; nu = mu - ridge anchor is the gradient of the loss alone."""
+    nu = state.g - problem.ridge * state.w
+    return {"nu": nu, "nu_b": as_vector(state.gb), "slopes": state.slopes(problem)}
+
+
+def as_vector(b: Any) -> Array:
+    """The intercept as the core takes it: one number an output."""
+    return np.atleast_1d(np.asarray(b, dtype=np.float64))
+
+
+def as_intercept(b: Array) -> Any:
+    """The intercept as models hold it."""
+    return b if len(b) > 1 else float(b[0])
 
 
 def residual_of(problem: Any, state: Anchor, length: float) -> float:
@@ -199,19 +249,20 @@ def residual_of(problem: Any, state: Anchor, length: float) -> float:
     return float(move.gain * max(1.0, state.metric.first / length) / problem.scale)
 
 
-def ended(problem: Any, state: Anchor, swept: Swept, length: float, run: Run, name: str) -> Anchor:
+def ended(problem: Any, state: Anchor, swept: Swept, length: float, run: Run, solver: Stochastic) -> Anchor:
     """The next anchor: thresholded where a sweep left more than k, with its gradient, and what the run has come to.
 
     A round that diverged raises ValueError; after an estimated step it is done again with a shorter one.
     Cost: one pass.
     """
-    problem.design.passes += swept.passes
+    before = problem.design.passes
     state = replace(state, thresholdings=state.thresholdings + swept.thresholdings)
     here = _arrival(problem, state, swept)
+    problem.design.passes = before + swept.passes + solver.anchored
     if here is None:
         if not isinstance(state.rule, Estimate) or state.shrunk <= SHRINK**MOST_SHRINKS:
             raise ValueError(
-                f"{name}: the step {length:.3g} is too long, the objective grows without end; "
+                f"{solver.name}: the step {length:.3g} is too long, the objective grows without end; "
                 "use step='estimate', or a shorter one"
             )
         return replace(state, shrunk=SHRINK * state.shrunk)
@@ -220,6 +271,7 @@ def ended(problem: Any, state: Anchor, swept: Swept, length: float, run: Run, na
         state,
         **here,
         step=length,
+        carried=swept.carried,
         best=here["model"] if better else state.best,
         best_objective=min(here["objective"], state.best_objective),
     )
@@ -261,7 +313,3 @@ def _tuned(problem: Any, state: Anchor, rule: Tuned, run: Run, solver: Stochasti
         return trial.objective
 
     return replace(state, rule=rule.choose(state.safe, value))
-
-
-def _safe(largest: float) -> float:
-    return 1 / largest if largest > np.finfo(float).tiny else 1.0

@@ -224,7 +224,9 @@ class Moving : public DriftBase<View, Width> {
         }
         leaving_ = &members;
     }
-    void leave(Index j) { raise(*leaving_, j); }
+    void leave(Index j) {
+        if constexpr (!Rows::touches_all) raise(*leaving_, j);
+    }
 
     void end(std::span<const Index> rows, Members<Width>& members) {
         const Index outputs = this->width.count();

@@ -70,6 +70,14 @@ struct ColumnBlocks {
     const std::int32_t* chosen = nullptr;
 };
 
+// The same where the anchor's support moves in every step: group 0 always moves, group g > 0 when it is chosen, -1
+// never.
+struct Groups {
+    const std::int32_t* of;
+    Index count;  // with group 0
+    const std::int32_t* chosen;
+};
+
 struct Sweep {
     RowLosses losses;
     double ridge;
@@ -85,5 +93,8 @@ bool sweep_by_rows(const Rows& rows, const Sweep& sweep, const double* often, It
 // Also moves table (n x outputs), mean (d x outputs) and mean_b, which it leaves half moved when stopped.
 bool sweep_moving(const Rows& rows, const Sweep& sweep, double* table, double* mean, double* mean_b, Iterate at,
                   const StopToken& stop);
+
+// `blocks.hpp`: w is not thresholded.
+bool sweep_blocks(const Rows& rows, const Sweep& sweep, const Groups& groups, Iterate at, const StopToken& stop);
 
 }  // namespace paring
