@@ -92,12 +92,12 @@ def test_s2bcd_htp(layout: str, loss: str, intercept: bool) -> None:
     case = Case(S2BCDHTP(blocks=BLOCKS), layout, loss, intercept)
     rng = np.random.default_rng(2)
     order, blocks = rng.integers(60, size=STEPS), rng.integers(BLOCKS, size=STEPS).astype(np.int16)
-    labels = case.state.block_of.copy()
+    labels = case.state.carried.copy()
     assert sorted(np.bincount(labels)) == [4, 5, 5]
     labels[case.state.model.support] = IN_EVERY_BLOCK
     twin = s2bcd(
         case.F, loss, case.anchor, C, order,
-        lambda i, t: case.stored[i] & ((case.anchor[0] != 0) | (case.state.block_of == blocks[t])), case.D,
+        lambda i, t: case.stored[i] & ((case.anchor[0] != 0) | (case.state.carried == blocks[t])), case.D,
     )  # fmt: skip
     require_same(case.ends(order, lambda t: _core.Moving.in_blocks(labels, blocks[:t])), twin)
 
@@ -121,7 +121,7 @@ def test_a2sbcd_ht(layout: str, intercept: bool) -> None:
     case = Case(A2SBCDHT(blocks=BLOCKS), layout, intercept=intercept)
     rng = np.random.default_rng(4)
     order, blocks = rng.integers(60, size=STEPS), rng.integers(BLOCKS, size=STEPS).astype(np.int16)
-    labels = case.state.block_of
+    labels = case.state.carried
     twin = s2bcd(
         case.F, case.loss, case.anchor, C, order,
         lambda i, t: case.stored[i] & (labels == blocks[t]), case.D, K,
@@ -224,9 +224,9 @@ def test_blocks_average_to_their_share_of_the_gradient(layout: str) -> None:
             yield moving, lambda i, chosen=chosen: case.stored[i] & chosen
 
     case = Case(free(A2SBCDHT, blocks=BLOCKS), layout)
-    require_mean(mean_direction(case, choices(case, case.state.block_of), case.D), 1 / BLOCKS, case)
+    require_mean(mean_direction(case, choices(case, case.state.carried), case.D), 1 / BLOCKS, case)
     case = Case(S2BCDHTP(blocks=BLOCKS), layout)
-    labels = case.state.block_of.copy()
+    labels = case.state.carried.copy()
     labels[case.state.model.support] = IN_EVERY_BLOCK
     q = np.where(case.anchor[0] != 0, 1.0, 1 / BLOCKS)
     require_mean(mean_direction(case, choices(case, labels), case.D), q, case)

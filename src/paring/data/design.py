@@ -237,7 +237,11 @@ class Design:
         return 2 * self.column_counts() > self.n
 
     def column_counts(self) -> Indices:
-        """Rows in which each column is stored: n of every dense one. Cost: the indices."""
+        """Rows in which each column is stored: n of every dense one. Cost: the indices, once."""
+        return self._column_counts
+
+    @cached_property
+    def _column_counts(self) -> Indices:
         if self.is_dense:
             return np.full(self.d, self.n)
         by_columns = self._X.format == "csc"

@@ -2,8 +2,8 @@
 
     min F(w, b)   subject to   |w|_0 <= k   (always, never)
 
-A round: anchor <- w, mu <- grad F(anchor), z uniform on {0, .., m - 1}; then the ``n_jobs`` workers make z steps, each
-with a row i and one block G of the features drawn anew:
+A round: anchor <- w, mu <- grad F(anchor), z uniform on {0, .., m - 1} (``ends="last"``: z = m); then the ``n_jobs``
+workers make z steps, each with a row i and one block G of the features drawn anew:
 
     delta = v_i slope_i(w) - v_i slope_i(anchor)
     w_j  <- (w_j - c (delta x_ij + D_j (mu_j - ridge anchor_j))) / (1 + c ridge D_j)        j in G, stored in row i
@@ -26,18 +26,20 @@ import numpy as np
 
 from paring import _core
 from paring.solvers.rules import Sampling
-from paring.solvers.semistochastic import Semistochastic, SparseAnchor, Store, Wild
+from paring.solvers.semistochastic import Semistochastic, Store
+from paring.solvers.stochastic import Anchor
 
 
 class A2SBCDHT(Semistochastic):
     """blocks : parts that the features are cut into, by chance, once a run. batch : rows of a step.
 
-    inner : m, one more than the most steps of a round (None: 2 n / batch).
+    inner : m (None: 2 n). ends : "random", z is drawn, or "last", z = m.
     store : ``Wild()`` (default), ``Atomic()``, ``Plain()``.
     step, sampling : see ``rules.py``; the step is the same in a round. scaling : "none" or "curvature".
     Random; with n_jobs=1 the same ``random_state`` gives the same bits.
     """
 
+    ends: str
     name: ClassVar[str] = "a2sbcd-ht"
 
     def __init__(
@@ -47,19 +49,22 @@ class A2SBCDHT(Semistochastic):
         blocks: int = 10,
         batch: int = 1,
         inner: int | None = None,
+        ends: str = "random",
         sampling: Sampling | None = None,
         scaling: str = "none",
         store: Store | None = None,
     ) -> None:
-        super().__init__(step, batch=batch, inner=inner, sampling=sampling)
-        self._set(blocks=blocks, scaling=scaling, store=Wild() if store is None else store)
+        super().__init__(step, blocks=blocks, batch=batch, inner=inner, sampling=sampling, scaling=scaling, store=store)
+        if ends not in ("random", "last"):
+            raise ValueError(f"a2sbcd-ht: ends must be 'random' or 'last', got {ends!r}")
+        self._set(ends=ends)
 
     def count(self, problem: Any) -> int:
-        return self.inner or max(1, 2 * problem.n // self.batch)
+        return self.inner or 2 * int(problem.n)
 
     def length(self, count: int, rng: np.random.Generator) -> int:
-        return int(rng.integers(count))
+        return int(rng.integers(count)) if self.ends == "random" else count
 
-    def moving(self, problem: Any, state: SparseAnchor, count: int, rng: np.random.Generator) -> _core.Moving:
-        blocks = rng.integers(self.blocks, size=count, dtype=np.int16)
-        return _core.Moving.in_blocks(state.block_of, blocks)
+    def moving(self, problem: Any, state: Anchor, count: int, rng: np.random.Generator) -> _core.Moving:
+        chosen = rng.integers(self.parts(problem), size=count, dtype=np.int16)
+        return _core.Moving.in_blocks(state.carried, chosen)

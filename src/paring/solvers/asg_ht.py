@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paring.solvers.rules import Sampling
-from paring.solvers.semistochastic import Semistochastic, SparseAnchor, Store, Wild
+from paring.solvers.semistochastic import Semistochastic, Store
+from paring.solvers.stochastic import Anchor
 
 Array = NDArray[np.float64]
 
@@ -38,6 +39,7 @@ class ASGHT(Semistochastic):
     """
 
     name: ClassVar[str] = "asg-ht"
+    anchored: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -48,8 +50,7 @@ class ASGHT(Semistochastic):
         sampling: Sampling | None = None,
         store: Store | None = None,
     ) -> None:
-        super().__init__(step, batch=batch, inner=inner, sampling=sampling)
-        self._set(scaling="none", store=Wild() if store is None else store)
+        super().__init__(step, batch=batch, inner=inner, sampling=sampling, store=store)
 
-    def reference(self, problem: Any, state: SparseAnchor) -> tuple[Array, Array, Any]:
+    def reference(self, problem: Any, state: Anchor) -> tuple[Array, Array, Any]:
         return np.zeros_like(state.z), np.zeros_like(state.w), 0.0

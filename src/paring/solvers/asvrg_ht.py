@@ -30,17 +30,19 @@ from numpy.typing import NDArray
 
 from paring import _core
 from paring.solvers.rules import Sampling
-from paring.solvers.semistochastic import Semistochastic, SparseAnchor, Store, Wild
+from paring.solvers.semistochastic import Semistochastic, Store
+from paring.solvers.stochastic import Anchor
 
 Array = NDArray[np.float64]
 
 
 class Coordinates(Protocol):
-    """Which coordinates a step moves: ``share``, how much of a gradient they are; ``rarity``, their D."""
+    """Which coordinates a step moves: ``share``, how much of a gradient they are; ``rarity``, their D, given that of
+    coordinates stored in the row."""
 
     def share(self, problem: Any) -> float: ...
 
-    def rarity(self, state: SparseAnchor) -> Array: ...
+    def rarity(self, of_rows: Array) -> Array: ...
 
     def moving(self, problem: Any, count: int, rng: np.random.Generator) -> _core.Moving: ...
 
@@ -52,8 +54,8 @@ class OfRow:
     def share(self, problem: Any) -> float:
         return 1.0
 
-    def rarity(self, state: SparseAnchor) -> Array:
-        return state.rarity
+    def rarity(self, of_rows: Array) -> Array:
+        return of_rows
 
     def moving(self, problem: Any, count: int, rng: np.random.Generator) -> _core.Moving:
         return _core.Moving.everywhere()
@@ -68,8 +70,8 @@ class Sampled:
     def share(self, problem: Any) -> float:
         return self._size(problem) / float(problem.d)
 
-    def rarity(self, state: SparseAnchor) -> Array:
-        return np.ones_like(state.rarity)
+    def rarity(self, of_rows: Array) -> Array:
+        return np.ones_like(of_rows)
 
     def moving(self, problem: Any, count: int, rng: np.random.Generator) -> _core.Moving:
         circle, starts = rng.permutation(problem.d), rng.integers(problem.d, size=count)
@@ -104,18 +106,18 @@ class ASVRGHT(Semistochastic):
         scaling: str = "none",
         store: Store | None = None,
     ) -> None:
-        super().__init__(step, batch=batch, inner=inner, sampling=sampling)
+        super().__init__(step, batch=batch, inner=inner, sampling=sampling, scaling=scaling, store=store)
         named: dict[Any, Coordinates] = {"row": OfRow(), "sampled": Sampled()}
         if isinstance(coordinates, str) and coordinates not in named:
             raise ValueError(f"asvrg-ht: coordinates must be 'row', 'sampled' or Sampled(size), got {coordinates!r}")
         chosen = named[coordinates] if isinstance(coordinates, str) else coordinates
-        self._set(scaling=scaling, store=Wild() if store is None else store, coordinates=chosen)
+        self._set(coordinates=chosen)
 
     def share(self, problem: Any) -> float:
         return self.coordinates.share(problem)
 
-    def rarity(self, problem: Any, state: SparseAnchor) -> Array:
-        return self.coordinates.rarity(state)
+    def rarity(self, problem: Any) -> Array:
+        return self.coordinates.rarity(super().rarity(problem))
 
-    def moving(self, problem: Any, state: SparseAnchor, count: int, rng: np.random.Generator) -> _core.Moving:
+    def moving(self, problem: Any, state: Anchor, count: int, rng: np.random.Generator) -> _core.Moving:
         return self.coordinates.moving(problem, count, rng)

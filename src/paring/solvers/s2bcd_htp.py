@@ -28,13 +28,14 @@ import numpy as np
 
 from paring import _core
 from paring.solvers.rules import Sampling
-from paring.solvers.semistochastic import IN_EVERY_BLOCK, Plain, Semistochastic, SparseAnchor, Store, Wild
+from paring.solvers.semistochastic import IN_EVERY_BLOCK, Plain, Semistochastic, Store, Wild
+from paring.solvers.stochastic import Anchor
 
 
 class S2BCDHTP(Semistochastic):
     """blocks : parts that the features are cut into, by chance, once a run. batch : rows of a step.
 
-    inner : steps of a round (None: 2 n / batch). step, sampling : see ``rules.py``; the step is the same in a round.
+    inner : steps of a round (None: 2 n). step, sampling : see ``rules.py``; the step is the same in a round.
     scaling : "none", or "curvature" to weigh features by the curvature of F along them.
     tol bounds the fixed-point residual of thresholding. Random: the same ``random_state`` gives the same result.
     """
@@ -53,20 +54,22 @@ class S2BCDHTP(Semistochastic):
         sampling: Sampling | None = None,
         scaling: str = "none",
     ) -> None:
-        super().__init__(step, batch=batch, inner=inner, sampling=sampling)
-        self._set(blocks=blocks, scaling=scaling, store=Plain())
+        super().__init__(
+            step, blocks=blocks, batch=batch, inner=inner, sampling=sampling, scaling=scaling, store=Plain()
+        )
 
     def count(self, problem: Any) -> int:
-        return self.inner or max(1, 2 * problem.n // self.batch)
+        return self.inner or 2 * int(problem.n)
 
-    def moving(self, problem: Any, state: SparseAnchor, count: int, rng: np.random.Generator) -> _core.Moving:
-        if self.blocks == 1:
+    def moving(self, problem: Any, state: Anchor, count: int, rng: np.random.Generator) -> _core.Moving:
+        blocks = self.parts(problem)
+        if blocks == 1:
             return _core.Moving.everywhere()
-        labels = state.block_of.copy()
+        labels = state.carried.copy()
         labels[state.model.support] = IN_EVERY_BLOCK
-        return _core.Moving.in_blocks(labels, rng.integers(self.blocks, size=count, dtype=np.int16))
+        return _core.Moving.in_blocks(labels, rng.integers(blocks, size=count, dtype=np.int16))
 
-    def kept(self, problem: Any, state: SparseAnchor) -> None:
+    def kept(self, problem: Any, state: Anchor) -> None:
         return None
 
     def thresholdings(self, count: int, workers: int) -> int:

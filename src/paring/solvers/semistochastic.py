@@ -39,8 +39,10 @@ from numpy.typing import NDArray
 from paring import _core
 from paring.solvers._loop import Run
 from paring.solvers.iterate import arrived
-from paring.solvers.steps import Metric, metric_of, model_of
-from paring.solvers.stochastic import Anchor, Stochastic, Swept
+from paring.solvers.rules import Sampling
+from paring.solvers.smoothness import plain_metric
+from paring.solvers.steps import Metric, model_of
+from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, as_vector
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -97,28 +99,37 @@ class Atomic:
 # -- the round -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(kw_only=True)
-class SparseAnchor(Anchor):
-    """With ``rarity``, D_j of each column, and ``block_of``, the block of each."""
-
-    rarity: Array
-    block_of: Labels
-
-
 class Semistochastic(Stochastic):
-    """Settings that sparse semi-stochastic solvers have in common. ``store``: how one worker or several write."""
+    """What the sparse semi-stochastic solvers have in common. Each says which coordinates S its steps move.
 
-    store: Store
+    ``carried`` of their states is the block of each feature.
+    """
+
+    blocks: int
     scaling: str
-    blocks: int = 1
+    store: Store
 
-    # -- what a solver writes: ---------------------------------------------------------------------------------------
+    def __init__(
+        self,
+        step: Any = "estimate",
+        *,
+        blocks: int = 1,
+        batch: int = 1,
+        inner: int | None = None,
+        sampling: Sampling | None = None,
+        scaling: str = "none",
+        store: Store | None = None,
+    ) -> None:
+        super().__init__(step, batch=batch, inner=inner, sampling=sampling)
+        self._set(blocks=blocks, scaling=scaling, store=Wild() if store is None else store)
 
-    def moving(self, problem: Any, state: SparseAnchor, count: int, rng: np.random.Generator) -> _core.Moving:
+    # -- what a solver writes where it differs: ----------------------------------------------------------------------
+
+    def moving(self, problem: Any, state: Anchor, count: int, rng: np.random.Generator) -> _core.Moving:
         """The coordinates S that each of ``count`` steps moves."""
         return _core.Moving.everywhere()
 
-    def kept(self, problem: Any, state: SparseAnchor) -> _core.Largest | None:
+    def kept(self, problem: Any, state: Anchor) -> _core.Largest | None:
         """What is kept after every step; None: everything, until the round's end."""
         return largest_of(problem, state)
 
@@ -132,67 +143,64 @@ class Semistochastic(Stochastic):
 
     def share(self, problem: Any) -> float:
         """How much of a row's gradient a step takes."""
-        return 1 / self.blocks
+        return 1 / self.parts(problem)
 
-    def rarity(self, problem: Any, state: SparseAnchor) -> Array:
+    def rarity(self, problem: Any) -> Array:
         """D."""
-        return state.rarity
+        return problem.n / np.maximum(problem.design.column_counts(), 1)
 
-    def reference(self, problem: Any, state: SparseAnchor) -> tuple[Array, Array, Any]:
+    def reference(self, problem: Any, state: Anchor) -> tuple[Array, Array, Any]:
         """What the rows' slopes are compared with, v_i slope_i at the anchor; what all their steps have in common,
         mu - ridge anchor; and mu_b."""
-        slope = problem.loss.core.slope(state.z, problem.y)
-        slope *= problem.v.reshape((-1,) + (1,) * (slope.ndim - 1))
-        return slope, state.g - problem.ridge * state.w, state.gb
+        return state.slopes(problem), state.g - problem.ridge * state.w, state.gb
 
     def workers(self, problem: Any) -> int:
         return int(problem.design.threads)
 
     # -- what they share: --------------------------------------------------------------------------------------------
 
-    def metric(self, problem: Any) -> Metric:
-        if self.scaling == "none":
-            return metric_of(problem, "none")
-        plain = metric_of(problem, self.scaling)  # it also checks the name
-        bound = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 1.0
-        h = problem.squares * bound + problem.ridge  # not centred: a sparse step cannot be
-        return Metric(np.maximum(h, 1e-8 * float(h.max())), plain.h_b, None, 1.0)
+    def parts(self, problem: Any) -> int:
+        """Blocks that are not empty."""
+        return min(self.blocks, int(problem.d))
 
-    def init(self, problem: Any, run: Run) -> SparseAnchor:
+    def metric(self, problem: Any) -> Metric:
+        return plain_metric(problem, self.scaling)
+
+    def init(self, problem: Any, run: Run) -> Anchor:
         self._check(problem)
         anchor = super().init(problem, run)
-        stored = problem.design.column_counts()
-        if np.any(anchor.w[stored == 0]):
-            w = np.where((stored == 0).reshape((-1,) + (1,) * (anchor.w.ndim - 1)), 0.0, anchor.w)
+        stored = problem.design.column_counts() > 0
+        if np.any(anchor.w[~stored]):
+            w = np.where(stored.reshape((-1,) + (1,) * (anchor.w.ndim - 1)), anchor.w, 0.0)
             anchor = replace(anchor, **arrived(problem, model_of(problem.constraint, w, anchor.b)))
-        return SparseAnchor(
-            **vars(anchor),
-            rarity=problem.n / np.maximum(stored, 1),
-            block_of=(run.rng.permutation(problem.d) % self.blocks).astype(np.int16),
-        )
+        return replace(anchor, carried=(run.rng.permutation(problem.d) % self.parts(problem)).astype(np.int16))
 
     def _check(self, problem: Any) -> None:
         self.store.check(self.name, self.workers(problem))
-        if not 1 <= self.blocks <= min(problem.d, MOST_BLOCKS):
-            most = min(problem.d, MOST_BLOCKS)
-            raise ValueError(f"{self.name}: blocks must be between 1 and {most} here, got {self.blocks!r}")
+        if not 1 <= self.blocks <= MOST_BLOCKS:
+            raise ValueError(f"{self.name}: blocks must be between 1 and {MOST_BLOCKS}, got {self.blocks!r}")
         if self.sampling.importance(np.ones(problem.n)) is not None:
             raise ValueError(
                 f"{self.name}: each row must be drawn as often as any other, for D to be right; "
                 "use sampling=Uniform() or Shuffled()"
             )
+        if self.only_features and np.isfinite(problem.constraint.radius):
+            raise ValueError(
+                f"{self.name}: an L2Ball is not kept to by workers that threshold; "
+                "use solver='svrg-ht', or ridge instead of the ball"
+            )
 
-    def sweep(self, problem: Any, state: Any, steps: Array, rng: np.random.Generator) -> Swept:
+    def sweep(self, problem: Any, state: Anchor, steps: Array, rng: np.random.Generator) -> Swept:
         count, workers = self.length(len(steps), rng), self.workers(problem)
-        order = self.sampling.order(state.curvatures, count * self.batch, rng)
+        order, _ = self.visits(state, count, rng)
         w, b = self.along(problem, state, float(steps[0]), order, self.moving(problem, state, count, rng))
-        passes = count * self.batch / problem.n * self.share(problem)
-        return Swept(w, b, passes, self.thresholdings(count, workers))
+        passes = len(order) / problem.n * self.share(problem)
+        return Swept(w, b, passes, self.thresholdings(count, workers), state.carried)
 
     def along(
         self,
         problem: Any,
-        state: SparseAnchor,
+        state: Anchor,
         step: float,
         order: Indices,
         moving: _core.Moving,
@@ -208,16 +216,16 @@ class Semistochastic(Stochastic):
             order,
             self.batch,
             slopes,
-            moves(problem, state.metric, c, self.rarity(problem, state), pull, pull_b),
+            moves(problem, state.metric, c, self.rarity(problem), pull, pull_b),
             w,
-            np.atleast_1d(np.asarray(b, dtype=np.float64)),
+            as_vector(b),
             moving,
             self.kept(problem, state),
             self.store.core,
             self.workers(problem),
             problem.design.stop,
         )
-        return w, b if problem.outputs > 1 else float(b[0])
+        return w, as_intercept(b)
 
 
 def moves(problem: Any, metric: Metric, c: float, rarity: Array, pull: Array, pull_b: Any) -> Array:
