@@ -16,7 +16,7 @@ def svrg_ht(F, batches, lengths, w, b, anchor):
 
 
 def svrg_ht_by_rows(F, batches, lengths, w, b, anchor, stored):
-    """Each row brings D_j (mu + ridge (w - anchor)) on the columns stored in it alone; the ridge is taken implicitly."""
+    """Each row brings D_j (mu + ridge (w - anchor)) on the columns that it stores; the ridge is taken implicitly."""
     slopes, (nu, nu_b) = F.slopes(np.arange(F.n), *anchor), F.gradient(*anchor)
     often = F.n / np.maximum(stored.sum(axis=0), 1)
     for B, c in zip(batches, lengths, strict=True):
