@@ -6,7 +6,7 @@ import numpy as np
 
 
 def svrg_ht(F, batches, lengths, w, b, anchor):
-    """nu = mu - ridge anchor is the gradient of the loss at the anchor, so that ridge (w - anchor) + mu = ridge w + nu."""
+    """With nu = mu - ridge anchor, the gradient of the loss at the anchor: ridge (w - anchor) + mu = ridge w + nu."""
     slopes, (nu, nu_b) = F.slopes(np.arange(F.n), *anchor), F.gradient(*anchor)
     for B, c in zip(batches, lengths, strict=True):
         delta = (F.slopes(B, w, b) - slopes[B]) * F.share(B)
@@ -15,10 +15,9 @@ def svrg_ht(F, batches, lengths, w, b, anchor):
         yield w, b
 
 
-def svrg_ht_by_rows(F, batches, lengths, w, b, anchor):
-    """Each row brings D_j (mu + ridge (w - anchor)) on its own columns alone; the ridge is taken implicitly."""
+def svrg_ht_by_rows(F, batches, lengths, w, b, anchor, stored):
+    """Each row brings D_j (mu + ridge (w - anchor)) on the columns that it stores; the ridge is taken implicitly."""
     slopes, (nu, nu_b) = F.slopes(np.arange(F.n), *anchor), F.gradient(*anchor)
-    stored = F.X != 0
     often = F.n / np.maximum(stored.sum(axis=0), 1)
     for B, c in zip(batches, lengths, strict=True):
         share = F.share(B)

@@ -7,8 +7,8 @@
     mean <- mean + sum over B of (new_i - table_i) x_i / n,     table_i <- new_i
 
 The table holds one number a row (and class), not a gradient; ``mean`` is that of table_i x_i. It begins with the slopes
-at the start, at the cost of one pass, and needs no other full gradient. The mean direction is grad F(w). The paper's box
-averages the table after its update, which is biased: here before.
+at the start, at the cost of one pass, and needs no other full gradient. The mean direction is grad F(w). (The paper's
+box averages the table after its update, which is biased.)
 
 Source: Li, Zhao, Arora, Liu & Haupt 2016, Algorithm 2; SAGA: Defazio, Bach & Lacoste-Julien 2014.
 Cost of a step: on sparse rows O(k + entries of the batch + d / 4096) and 64 for each block of columns in which some

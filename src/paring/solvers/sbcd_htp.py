@@ -7,14 +7,14 @@
     w_S <- w_S - c (mean over B of (grad_i(w) - grad_i(anchor)) + mu)_S,       b likewise
     and once a round   w <- H_k(w)
 
-Between two thresholdings w uses all features. The mean direction is grad F(w) on the anchor's support and 1/blocks of it
-elsewhere: it is not the gradient under any factor, and the inequality by which the paper's Theorem 1 follows fails by a
-factor ``blocks``; the rate is not proved.
+Between two thresholdings w uses all features. The mean direction is grad F(w) on the anchor's support and 1/blocks of
+it elsewhere, which is not the gradient under any factor; an inequality behind the paper's Theorem 1 fails by
+a factor ``blocks``; the rate is not proved.
 
 Source: "Efficient high-dimensional data representation learning via semi-stochastic block coordinate descent methods"
 (ICLR 2023 submission), Algorithm 1; blocks=10, batch 3 to 5, 2n steps a round, as there.
-Cost of a step: the entries of the batch on sparse rows (columns catch up when they are touched; O(d) a round), O(d) a row
-on dense ones. A round: its steps, a pass, one thresholding. A step counts as batch / (n blocks) passes.
+Cost of a step: the entries of the batch on sparse rows (columns catch up when they are touched; O(d) a round), O(d) a
+row on dense ones. A round: its steps, a pass, one thresholding. A step counts as batch / (n blocks) passes.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ class Stochastic:
         return order, np.arange(steps + 1) * self.batch
 
     def paced(self, problem: Any, state: Anchor) -> Anchor:
-        """The state with the safe step of its scores: a loss without a bound on its curvature has less where it rises."""
+        """The state with the safe step of its scores: shorter where a loss without a bound on its curvature rises."""
         if np.isfinite(problem.loss.curvature_bound):
             return state
         here = np.maximum(row_curvatures(problem, state.squares, state.z, state.metric), state.curvatures)
