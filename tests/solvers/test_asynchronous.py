@@ -94,6 +94,16 @@ def test_planted_support(kind: str) -> None:
     assert result.support.tolist() == PLANTED.tolist()
 
 
+@pytest.mark.parametrize("name", ["s2bcd-htp", "asbcd-htp", "asg-ht", "asvrg-ht", "a2sbcd-ht"])
+def test_names_and_the_refusal_of_the_hinge(name: str) -> None:
+    result = solve(problem("squared", fit_intercept=True), name, random_state=0, n_jobs=1)
+    assert result.solver == name
+    assert result.support.tolist() == PLANTED.tolist()
+    X, y = data("logistic")
+    with pytest.raises(ValueError, match="hinge has no slope at its corner; use loss='squared_hinge'"):
+        solve(Problem(X, y, "hinge", constraint=TopK(3)), name)
+
+
 # -- several ---------------------------------------------------------------------------------------------------------
 
 

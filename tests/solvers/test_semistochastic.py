@@ -243,3 +243,24 @@ def test_sampled_coordinates_average_to_their_share_of_the_gradient(layout: str)
         for start in range(d)
     )
     require_mean(mean_direction(case, choices, np.ones(d)), K / d, case)
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("kind", [ASVRGHT, ASGHT])
+def test_every_class_goes_along_its_gradient(kind: type, layout) -> None:
+    X, y = half_empty("multinomial")
+    X = np.delete(X, 3, axis=1)
+    p = Problem(layout(X), y, "multinomial", constraint=TopK(5), ridge=0.05, fit_intercept=True, n_jobs=1)
+    solver, rng = free(kind), np.random.default_rng(1)
+    anchor = p.constraint.project(rng.standard_normal((13, 3))), rng.standard_normal(3)
+    state = solver.init(p, Run(start=anchor, rng=rng))
+    w, b, D = rng.standard_normal((13, 3)), rng.standard_normal(3), solver.rarity(p)[:, None]
+    total, total_b = np.zeros_like(w), np.zeros_like(b)
+    for i in range(p.n):
+        u, u_b = solver.along(p, state, C, np.array([i]), _core.Moving.everywhere(), (w, b))
+        moved = np.any(u != w, axis=1)[:, None]
+        total += np.where(moved, (w - u * (1 + C * p.ridge * D)) / C + p.ridge * D * w, 0) / p.n
+        total_b += (b - u_b) / C / p.n
+    _, g, g_b = p.gradient(w, b)
+    np.testing.assert_allclose(total, g, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(total_b, g_b, rtol=1e-9, atol=1e-12)
