@@ -70,14 +70,17 @@ class Frozen : public DriftBase<View, Width> {
     }
     void begin(Index t, double) { block_ = chosen_ == nullptr ? 0 : chosen_[t]; }
 
-    void move(Members<Width>& members, const Rows& batch, double c, double ridge) const {
+    void move(Members<Width>& members, Rows& batch, double c, double ridge) const {
         const Index outputs = this->width.count();
-        for (Index p = 0; p < members.size(); ++p) {
-            if (!moves(members.feature(p))) continue;
-            const double length = c * members.length(p);
-            for (Index o = 0; o < outputs; ++o)
-                members.value(p)[o] -= length * (members.drift(p)[o] + ridge * members.value(p)[o]);
-        }
+        if (block_of_ == nullptr)
+            members.move(c, ridge);
+        else
+            for (Index p = 0; p < members.size(); ++p) {
+                if (!moves(members.feature(p))) continue;
+                const double length = c * members.length(p);
+                for (Index o = 0; o < outputs; ++o)
+                    members.value(p)[o] -= length * (members.drift(p)[o] + ridge * members.value(p)[o]);
+            }
         batch.for_members(members, [&](Index slot, const double* g, double) {
             if (!moves(members.feature(slot))) return;
             for (Index o = 0; o < outputs; ++o) members.value(slot)[o] -= c * members.length(slot) * g[o];
@@ -101,14 +104,14 @@ class Frozen : public DriftBase<View, Width> {
   private:
     bool moves(Index j) const { return block_of_ == nullptr || block_of_[j] == block_; }
 
-    void offer_one(Members<Width>& members, const Rows& batch, Index j, Index p, double c) {
+    void offer_one(Members<Width>& members, Rows& batch, Index j, Index p, double c) {
         if (members.has(j)) return;
         this->outside(j, batch.g(p), 0, c * members.length_of(j), 0, u_.data());
         members.offer(members.score_of(j, u_.data()), j);
     }
 
     // The head of the ranking: no more than k can enter.
-    void offer_ranked(Members<Width>& members, const Rows& batch) {
+    void offer_ranked(Members<Width>& members, Rows& batch) {
         Ranking& ranking = rankings_[static_cast<std::size_t>(block_)];
         Index offered = 0;
         for (Index r = 0; offered < members.most(); ++r) {
@@ -141,7 +144,7 @@ class ByRows : public DriftBase<View, Width> {
     void prepare(Members<Width>&, double) const {}
     void begin(Index, double) const {}
 
-    void move(Members<Width>& members, const Rows& batch, double c, double ridge) const {
+    void move(Members<Width>& members, Rows& batch, double c, double ridge) const {
         batch.for_members(members, [&](Index slot, const double* g, double weight) {
             const double turn = weight * often_[members.feature(slot)], length = c * members.length(slot);
             for (Index o = 0; o < this->width.count(); ++o)
@@ -198,11 +201,9 @@ class Moving : public DriftBase<View, Width> {
         fresh_.insert(fresh_.end(), slope, slope + this->width.count());
     }
 
-    void move(Members<Width>& members, const Rows& batch, double c, double ridge) const {
+    void move(Members<Width>& members, Rows& batch, double c, double ridge) const {
         const Index outputs = this->width.count();
-        for (Index p = 0; p < members.size(); ++p)
-            for (Index o = 0; o < outputs; ++o)
-                members.value(p)[o] -= c * members.length(p) * (members.drift(p)[o] + ridge * members.value(p)[o]);
+        members.move(c, ridge);
         batch.for_members(members, [&](Index slot, const double* g, double) {
             for (Index o = 0; o < outputs; ++o) members.value(slot)[o] -= c * members.length(slot) * g[o];
         });

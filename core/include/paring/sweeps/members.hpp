@@ -27,6 +27,7 @@ class Members {
           values_(size_of((limits.k + 1) * width.count())),
           drift_(size_of((limits.k + 1) * width.count())),
           lengths_(size_of(limits.k), 1.0),
+          weights_(lengths_),
           score_(size_of(limits.k)) {
         const Index outputs = width.count();
         const auto join = [&](Index j) {
@@ -57,7 +58,20 @@ class Members {
     Index feature(Index slot) const { return index_[size_of(slot)]; }
 
     double* value(Index slot) { return values_.data() + slot * width_.count(); }
+    const double* value(Index slot) const { return values_.data() + slot * width_.count(); }
     double* drift(Index slot) { return drift_.data() + slot * width_.count(); }
+    // w <- w - (c/h) (drift + ridge w) of every member.
+    void move(double c, double ridge) {
+        if constexpr (std::same_as<Width, One>) {
+            double* __restrict w = values_.data();
+            const double* __restrict nu = drift_.data(), * __restrict length = lengths_.data();
+            for (Index p = 0; p < size_; ++p) w[p] -= c * length[p] * (nu[p] + ridge * w[p]);
+        } else {
+            for (Index p = 0; p < size_; ++p)
+                for (Index o = 0; o < width_.count(); ++o)
+                    value(p)[o] -= c * length(p) * (drift(p)[o] + ridge * value(p)[o]);
+        }
+    }
     // 1 / h: what a step's length is multiplied by.
     double length(Index slot) const { return lengths_[size_of(slot)]; }
     double length_of(Index j) const { return limits_.h == nullptr ? 1.0 : 1.0 / limits_.h[j]; }
@@ -68,7 +82,11 @@ class Members {
     }
 
     double floor() {
-        for (Index p = always_; p < size_; ++p) score_[size_of(p)] = score_of(feature(p), value(p));
+        if constexpr (std::same_as<Width, One>)  // a loop over plain arrays, which becomes vector code
+            for (Index p = always_; p < size_; ++p)
+                score_[size_of(p)] = weights_[size_of(p)] * (values_[size_of(p)] * values_[size_of(p)]);
+        else
+            for (Index p = always_; p < size_; ++p) score_[size_of(p)] = score_of(feature(p), value(p));
         floor_ = size_ < limits_.k ? 0.0 : smallest(score_.data() + always_, size_ - always_);
         offers_.clear();
         return floor_;
@@ -83,7 +101,10 @@ class Members {
 
     template <class Load, class Leave>
     void settle(Load&& load, Leave&& leave) {
-        if (!offers_.empty()) exchange(load, leave);
+        if (static_cast<Index>(offers_.size()) <= one_by_one && size_ == limits_.k)
+            exchange_singly(load, leave);
+        else
+            exchange(load, leave);
         if (limits_.radius < infinity) scale();
     }
 
@@ -94,13 +115,14 @@ class Members {
     }
 
   private:
-    static constexpr Index few = 64;
+    static constexpr Index few = 64, one_by_one = 6;
     static std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
     void put(Index j, Index slot) {
         place_[size_of(j)] = static_cast<std::int32_t>(slot);
         index_[size_of(slot)] = j;
         lengths_[size_of(slot)] = length_of(j);
+        if (limits_.h != nullptr) weights_[size_of(slot)] = limits_.h[j];
     }
 
     // No more offers are kept than could enter, and the floor rises to the least of them.
@@ -108,6 +130,24 @@ class Members {
         best_first(offers_, room_);
         offers_.resize(size_of(room_));
         floor_ = std::max(floor_, std::max_element(offers_.begin(), offers_.end(), better)->score);
+    }
+
+    // The best offer for the worst member, as long as it is better.
+    template <class Load, class Leave>
+    void exchange_singly(Load&& load, Leave&& leave) {
+        std::sort(offers_.begin(), offers_.end(), better);
+        for (const Scored& offer : offers_) {
+            const double least = smallest(score_.data() + always_, size_ - always_);
+            Index worst = -1;
+            for (Index p = always_; p < size_; ++p)
+                if (score_[size_of(p)] == least && (worst < 0 || feature(p) > feature(worst))) worst = p;
+            if (worst < 0 || !better(offer, {least, feature(worst)})) return;
+            place_[size_of(feature(worst))] = static_cast<std::int32_t>(nowhere());
+            leave(feature(worst));
+            put(offer.j, worst);
+            score_[size_of(worst)] = offer.score;
+            load(offer.j, worst);
+        }
     }
 
     template <class Load, class Leave>
@@ -153,7 +193,7 @@ class Members {
     double floor_ = 0;
     std::vector<std::int32_t> place_;
     std::vector<Index> index_;
-    std::vector<double> values_, drift_, lengths_, score_, reach_;
+    std::vector<double> values_, drift_, lengths_, weights_, score_, reach_;  // of each slot; reach of each feature
     std::vector<Scored> offers_, pool_;
     std::vector<Index> free_, entrants_;
 };

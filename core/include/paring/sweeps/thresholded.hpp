@@ -56,6 +56,7 @@ class ThresholdedSweep {
         drift_.prepare(members, sweep_.lengths[0]);
         for (Index t = 0; t < visits.steps(); ++t) {
             if (stop.requested()) return false;
+            if (t + 1 < visits.steps()) prefetch_row(rows_, visits.batch(t + 1).front());
             step(visits.batch(t), sweep_.lengths[t], t, members, batch, b.data());
         }
         members.write(at.w);
@@ -78,7 +79,7 @@ class ThresholdedSweep {
             const double share = sweep_.losses.share(i, rows.size());
             drift_.change(i, slope, delta);
             for (Index o = 0; o < outputs; ++o) total[o] += delta[o] *= share;
-            batch.add(i, delta, share);
+            batch.add(i, delta, share, members);
         }
         drift_.move(members, batch, c, sweep_.ridge);
         members.floor();
