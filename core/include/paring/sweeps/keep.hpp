@@ -36,26 +36,49 @@ class KeepLargest {
         : largest_(largest), width_(width), listed_(static_cast<std::size_t>(d)) {
         if (largest.always != nullptr) std::copy_n(largest.always, d, listed_.begin());
         for (const Index j : largest.support) touch(j);
+        members_.swap(moved_);
     }
 
     void touch(Index j) {
         unsigned char& listed = listed_[static_cast<std::size_t>(j)];
-        if (listed == 0) members_.push_back({0, j});
+        if (listed == 0) moved_.push_back(j);
         listed = 1;
     }
 
+    // Those that moved are compared with the least of the members first: few come so far.
     void threshold(Store auto w) {
-        if (static_cast<Index>(members_.size()) <= largest_.k) return;
-        for (Scored& member : members_) member.score = score_of(w, member.j);
-        best_first(members_, largest_.k);
-        for (auto dropped = members_.begin() + largest_.k; dropped != members_.end(); ++dropped) {
-            for (Index c = 0; c < width_.count(); ++c) w.store(dropped->j * width_.count() + c, 0);
-            listed_[static_cast<std::size_t>(dropped->j)] = 0;
+        if (moved_.empty()) return;
+        const Index room = largest_.k - static_cast<Index>(members_.size());
+        scores_.clear();
+        for (const Index j : members_) scores_.push_back(score_of(w, j));
+        const double floor = room > 0 ? 0.0 : smallest(scores_.data(), static_cast<Index>(scores_.size()));
+        pool_.clear();
+        for (const Index j : moved_) {
+            const double score = score_of(w, j);
+            if (score >= floor)
+                pool_.push_back({score, j});
+            else
+                drop(w, j);
         }
-        members_.resize(static_cast<std::size_t>(largest_.k));
+        moved_.clear();
+        if (!pool_.empty()) exchange(w);
     }
 
   private:
+    void exchange(Store auto w) {
+        for (std::size_t m = 0; m < members_.size(); ++m) pool_.push_back({scores_[m], members_[m]});
+        best_first(pool_, largest_.k);
+        const auto kept = pool_.begin() + std::min(largest_.k, static_cast<Index>(pool_.size()));
+        members_.clear();
+        for (auto in = pool_.begin(); in != kept; ++in) members_.push_back(in->j);
+        for (auto out = kept; out != pool_.end(); ++out) drop(w, out->j);
+    }
+
+    void drop(Store auto w, Index j) {
+        for (Index c = 0; c < width_.count(); ++c) w.store(j * width_.count() + c, 0);
+        listed_[static_cast<std::size_t>(j)] = 0;
+    }
+
     double score_of(Store auto w, Index j) const {
         double sum = 0;
         for (Index c = 0; c < width_.count(); ++c) {
@@ -69,7 +92,9 @@ class KeepLargest {
     Largest largest_;
     Width width_;
     std::vector<unsigned char> listed_;
-    std::vector<Scored> members_;
+    std::vector<Index> members_, moved_;
+    std::vector<double> scores_;
+    std::vector<Scored> pool_;
 };
 
 }  // namespace paring
