@@ -1,11 +1,11 @@
-#include "bindings.hpp"
 #include "paring/sweeps/s2bcd.hpp"
+
+#include "sweeps.hpp"
 
 namespace paring {
 
 namespace {
 
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;  // of any shape, row-major
 using Labels = nb::ndarray<const Label, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void require_below(const Indices& indices, Index end, const char* what) {

@@ -264,3 +264,41 @@ def test_every_class_goes_along_its_gradient(kind: type, layout) -> None:
     _, g, g_b = p.gradient(w, b)
     np.testing.assert_allclose(total, g, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(total_b, g_b, rtol=1e-9, atol=1e-12)
+
+
+# -- the core's door -------------------------------------------------------------------------------------------------
+
+
+def test_the_core_checks_what_it_is_given() -> None:
+    case = Case(S2BCDHTP(blocks=1), "csr")
+    p, n, d = case.problem, case.problem.n, case.problem.d
+    everywhere, none = _core.Moving.everywhere(), np.empty(0, np.int64)
+    given = {
+        "rows": p.design.by_rows, "target": p.target, "order": np.arange(4), "batch": 1, "anchor": np.zeros(n),
+        "moves": np.ones((d + 1, 3)), "w": np.zeros(d), "b": np.zeros(1), "moving": everywhere,
+    }  # fmt: skip
+    _core.sweep_s2bcd(**given)
+    labels, flags = np.zeros(d, np.int16), np.zeros(d, np.uint8)
+    wrong = {
+        "no such row": {"order": np.array([0, n])},
+        "whole batches": {"batch": 3},
+        "one slope a row": {"anchor": np.zeros(n - 1)},
+        "moves: outputs": {"moves": np.ones((d, 3))},
+        "differ in size": {"w": np.zeros(d - 1)},
+        "one weight a feature": {"b": np.zeros(2)},
+        "one block a feature": {"moving": _core.Moving.in_blocks(labels, np.zeros(3, np.int16))},
+        "as many features": {"largest": _core.Largest(d - 1, 2, none, flags[1:])},
+        "plain, wild or atomic": {"store": "tame"},
+        "at least one worker": {"workers": 0},
+        "a plain store is for one worker": {"workers": 2},
+        "rows must lie by rows": {"rows": _core.Rows.dense(np.ones((n, d), order="F"))},
+        "side by side": {"rows": _core.Rows.dense(np.ones((n, 2 * d))[:, ::2], by_rows=True)},
+    }
+    for message, change in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            _core.sweep_s2bcd(**{**given, **change})
+    for circle, size, starts in ((np.arange(d), d + 1, none), (np.arange(1, d + 1), 2, none), (np.arange(d), 2, [d])):
+        with pytest.raises(ValueError, match=r"window|circle"):
+            _core.Moving.in_windows(circle, size, np.array(starts, np.int64))
+    with pytest.raises(ValueError, match="no such feature"):
+        _core.Largest(d, 2, np.array([d]), flags)
