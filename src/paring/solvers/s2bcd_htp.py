@@ -12,8 +12,8 @@ A round: anchor <- w, mu <- grad F(anchor); m steps with a row i and a block G d
 then w <- H_k(w). D_j = n / (rows where column j is stored). With q_j = 1 on supp(anchor) and 1/blocks elsewhere, a
 step's direction averages to q_j (grad F(w))_j, and with blocks=1 to the gradient.
 
-The paper has no ridge of its own; taken at the old w_j it would be stable only for c ridge D_j < 2, so it is taken at the
-new one. Its Algorithm 2 writes into its own anchor: here that is a frozen copy. What workers see of each other:
+The paper has no ridge of its own; taken at the old w_j it would be stable only for c ridge D_j < 2, so it is taken at
+the new one. Its Algorithm 2 writes into its own anchor: here that is a frozen copy. What workers see of each other:
 ``semistochastic.py``.
 
 Source: Algorithms 3 and 2 of "Efficient high-dimensional data representation learning via semi-stochastic block
