@@ -6,11 +6,6 @@ namespace paring {
 
 namespace {
 
-struct OwnedTarget {
-    Target target;
-    nb::object owners;
-};
-
 std::vector<double> copied(const Vector& x) { return {x.data(), x.data() + x.shape(0)}; }
 
 // (w, b, z, inverse or None, report)

@@ -11,4 +11,6 @@ NB_MODULE(_core, m) {
     paring::bind_newton(m);
     paring::bind_tableau(m);
     paring::bind_formats(m);
+    paring::bind_s2bcd(m);
+    paring::bind_sweeps(m);
 }

@@ -197,3 +197,44 @@ class SvmlightReader:
     @property
     def unsorted(self) -> bool:
         """True once a row had unsorted or repeated indices."""
+
+class Moving:
+    """Which features the steps of a sweep move."""
+
+    @staticmethod
+    def everywhere() -> Moving: ...
+
+    @staticmethod
+    def in_blocks(of_features: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], of_steps: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Moving: ...
+
+    @staticmethod
+    def in_windows(circle: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, of_steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Moving: ...
+
+class Largest:
+    """
+    What a sweep keeps after each of its steps, beside the features always kept.
+    """
+
+    def __init__(self, d: int, k: int, support: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], always: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], h: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+def sweep_s2bcd(rows: Rows, target: Target, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], batch: int, anchor: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], moving: Moving, largest: Largest | None = None, store: str = 'plain', workers: int = 1, stop: Stop | None = None) -> tuple:
+    """
+    (w, b) after sparse semi-stochastic steps of one worker, or of several on one iterate.
+    """
+
+class Limits:
+    """What an iterate keeps to that is thresholded after every step."""
+
+    def __init__(self, d: int, k: int, always: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], never: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], radius: float = float('inf'), h: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, h_b: float = 1.0) -> None: ...
+
+def sweep_frozen(rows: Rows, target: Target, limits: Limits, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, nu: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, nu_b: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, slopes: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None = None, block_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, blocks: int = 1, chosen: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, stop: Stop | None = None) -> tuple:
+    """(w, b) after SG-HT, SVRG-HT or, with blocks, ASBCDHT steps."""
+
+def sweep_by_rows(rows: Rows, target: Target, limits: Limits, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, nu: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], nu_b: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], often: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], stop: Stop | None = None) -> tuple:
+    """(w, b) after SVRG-HT steps on the columns that rows touch."""
+
+def sweep_moving(rows: Rows, target: Target, limits: Limits, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, mean: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], mean_b: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], stop: Stop | None = None) -> tuple:
+    """(w, b, table, mean, mean_b) after SAGA-HT steps."""
+
+def sweep_blocks(rows: Rows, target: Target, limits: Limits, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], importance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, nu: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], nu_b: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], group_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: int, chosen: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], stop: Stop | None = None) -> tuple:
+    """(w, b) after SBCD-HTP steps, not thresholded."""

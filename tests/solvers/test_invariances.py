@@ -13,6 +13,7 @@ from paring.solvers.grasp import GraSP
 from paring.solvers.htp import HTP
 from paring.solvers.iht import IHT
 from paring.solvers.omp import OMP
+from paring.solvers.s2bcd_htp import ASBCDHTP, S2BCDHTP
 from paring.solvers.steps import Normalised
 from tests.solvers.problems import SMOOTH, data, problem
 
@@ -24,7 +25,7 @@ DETERMINISTIC = {
     "grasp": GraSP(),
     "omp": OMP(),
 }
-ALL = {**DETERMINISTIC, "fnhtp": FNHTP(inner=100, batch=20)}
+ALL = {**DETERMINISTIC, "fnhtp": FNHTP(inner=100, batch=20), "s2bcd-htp": S2BCDHTP(), "asbcd-htp": ASBCDHTP()}
 EACH = pytest.mark.parametrize("solver", DETERMINISTIC.values(), ids=DETERMINISTIC)
 EVERY = pytest.mark.parametrize("solver", ALL.values(), ids=ALL)
 GROUPS = np.array([3, 0, 1, 2, 0, 4, 3, 1, 5, 5, 2, 4, 6, 6])

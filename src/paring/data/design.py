@@ -65,7 +65,7 @@ class Design:
         self.threads = cores(n_jobs)
         self.stop = _core.Stop()
         self.copied_bytes = 0
-        self.passes = 0
+        self.passes: float = 0  # sweeps over some rows count fractions
         self._X: Any = self._sparse(X) if sp.issparse(X) else self._dense(X)
         self.n, self.d = (int(size) for size in self._X.shape)
         if self.n == 0 or self.d == 0:
@@ -256,7 +256,11 @@ class Design:
         return 2 * self.column_counts() > self.n
 
     def column_counts(self) -> Indices:
-        """Rows in which each column is stored: n of every dense one. Cost: the indices."""
+        """Rows in which each column is stored: n of every dense one. Cost: the indices, once."""
+        return self._column_counts
+
+    @cached_property
+    def _column_counts(self) -> Indices:
         if self.is_dense:
             return np.full(self.d, self.n)
         by_columns = self._X.format == "csc"
@@ -272,9 +276,9 @@ class Design:
         """Those rows alone, copied, to be swept on one core. Cost: their entries (sparse by columns: all entries)."""
         return Design(self._X[chosen], n_jobs=1)
 
-    def row_squares(self) -> Array:
-        """|x_i|^2 of every row. Cost: one pass."""
-        return self._square_scores(np.ones(self.d))
+    def row_squares(self, weights: Array | None = None) -> Array:
+        """sum_j weights_j x_ij^2 of every row (weights None: 1). Cost: one pass."""
+        return self._square_scores(np.ones(self.d) if weights is None else weights)
 
     def _square_scores(self, u: Array) -> Array:
         """sum_j u_j x_ij^2 of every row."""

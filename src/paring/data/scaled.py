@@ -74,11 +74,11 @@ class ScaledDesign(Design):
         self.base.stop = stop
 
     @property
-    def passes(self) -> int:
+    def passes(self) -> float:
         return self.base.passes
 
     @passes.setter
-    def passes(self, passes: int) -> None:
+    def passes(self, passes: float) -> None:
         self.base.passes = passes
 
     @property
@@ -161,8 +161,8 @@ class ScaledDesign(Design):
     def rows(self, chosen: Indices) -> ScaledDesign:
         return ScaledDesign(self.base.rows(chosen), self.centre, self.scale)
 
-    def row_squares(self) -> Array:
-        u = 1 / self.scale**2
+    def row_squares(self, weights: Array | None = None) -> Array:
+        u = (1.0 if weights is None else weights) / self.scale**2
         squares = self.base._square_scores(u) + self.centre**2 @ u
         if self.centre.any():
             squares -= 2 * self.base.scores(self.centre * u)

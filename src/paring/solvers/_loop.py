@@ -15,6 +15,8 @@ from paring import _core
 from paring.result import Certificate, Model, PathPoint, Record, Result
 from paring.solvers.blas import one_thread
 
+PASSES_ROUNDING = 1e-9  # fractions of a pass are added up: a run must not end by what was counted before it
+
 
 @dataclass
 class State:
@@ -31,6 +33,10 @@ class State:
     rounds: int = 0
     done: str | None = None
     path: dict[int, PathPoint] = field(default_factory=dict)
+
+    def answer(self) -> tuple[Model, float]:
+        """What to return if the run ends here, with its objective: the last model, unless a solver keeps the best."""
+        return self.model, self.objective
 
 
 class Solver(Protocol):
@@ -197,7 +203,7 @@ def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> st
             return "callback"
     if stop.over:
         return "time_limit"
-    return "max_passes" if record.passes >= run.max_passes else None
+    return "max_passes" if record.passes >= run.max_passes - PASSES_ROUNDING else None
 
 
 def _gap(problem: Any, model: Model, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
@@ -229,7 +235,7 @@ def _finished(
     begin: float,
     stop: _core.Stop,
 ) -> Result:
-    model, objective, gap = state.model, state.objective, np.inf
+    (model, objective), gap = state.answer(), np.inf
     certificate = Certificate("none", np.inf, f"stopped early: {reason}")
     if reason not in ("interrupted", "time_limit"):  # else no pass more: the caller is waiting
         objective = problem.objective(model)

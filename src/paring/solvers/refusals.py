@@ -10,7 +10,8 @@ import numpy as np
 def refuse(problem: Any, solver: Any) -> None:
     """Raise ValueError if ``solver`` cannot take ``problem``.
 
-    A solver that keeps its weights in an l2 ball by projection declares ``projects = True``.
+    A solver that keeps its weights in an l2 ball by projection declares ``projects = True``; one whose thresholding
+    knows features alone (no groups, no bounds) ``only_features = True``.
     """
     if not problem.loss.smooth:
         raise ValueError(
@@ -20,4 +21,11 @@ def refuse(problem: Any, solver: Any) -> None:
         raise ValueError(
             f"{solver.name}: minimising on a support within an L2Ball is not implemented; "
             "use solver='iht', or ridge instead of the ball"
+        )
+    if getattr(solver, "only_features", False) and (
+        problem.constraint.unit_of is not None or problem.constraint.lower is not None
+    ):
+        raise ValueError(
+            f"{solver.name}: thresholds after every step, which is implemented for features without groups or bounds; "
+            "use solver='sbcd-htp', which thresholds once a round, or 'pursuit'"
         )

@@ -1,0 +1,219 @@
+// The sweeps that threshold after every step, in every layout, against a few lines that look at all of w.
+#include "paring/sweeps/sweeps.hpp"
+
+#include <numeric>
+#include <string>
+
+#include "check.hpp"
+#include "matrices.hpp"
+#include "paring/sweeps/selection.hpp"
+
+using namespace paring;
+
+namespace {
+
+constexpr Index n = 30, d = 47, k = 6, steps = 60;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// A problem with everything in it, and the state that sweeps begin from.
+struct Setting {
+    check::Matrix x;
+    std::unique_ptr<Loss> loss;
+    Index outputs, batch;
+    std::vector<double> y, v, h, w, b, nu, nu_b, slopes, often, lengths;
+    std::vector<unsigned char> always, never;
+    std::vector<Index> order, starts;
+    std::vector<std::int32_t> block_of, chosen;
+    double ridge = 0.3, h_b = 1.5, radius;
+
+    Setting(const std::string& name, Index classes, Index rows_a_step, double ball)
+        : outputs(classes), batch(rows_a_step), radius(ball) {
+        check::Random random(7);
+        x = check::random_matrix(n, d, random);
+        loss = make_loss(name, static_cast<double>(classes));
+        for (Index i = 0; i < n; ++i) y.push_back(classes > 1 ? static_cast<double>(i % classes) : random.normal());
+        v = random.uniforms(n);
+        for (double& value : h = random.uniforms(d)) value += 0.5;
+        w.resize(at(d * outputs));
+        for (const Index j : {2, 5, 11, 40})
+            for (Index c = 0; c < outputs; ++c) w[at(j * outputs + c)] = random.normal();
+        b = random.normals(outputs);
+        nu = random.normals(d * outputs);
+        nu_b = random.normals(outputs);
+        slopes = random.normals(n * outputs);
+        often = random.uniforms(d);
+        lengths.assign(at(steps), 0.05);
+        always.resize(at(d));
+        never.resize(at(d));
+        always[5] = always[20] = never[7] = 1;
+        for (Index t = 0; t < steps; ++t) {
+            starts.push_back(static_cast<Index>(order.size()));
+            for (Index r = 0; r < batch; ++r) order.push_back(random.below(n));
+            chosen.push_back(static_cast<std::int32_t>(random.below(3)));
+        }
+        starts.push_back(static_cast<Index>(order.size()));
+        for (Index j = 0; j < d; ++j) block_of.push_back(static_cast<std::int32_t>(random.below(3)));
+    }
+
+    Sweep sweep() const {
+        return {{loss.get(), y.data(), v.data(), n, nullptr, true},
+                ridge,
+                {d, k, always.data(), never.data(), radius, h.data(), h_b},
+                {order, starts},
+                lengths.data(),
+                {nu.data(), nu_b.data(), slopes.data()}};
+    }
+};
+
+std::vector<double> kept(const Setting& s, const std::vector<double>& u) {
+    std::vector<Scored> scores;
+    for (Index j = 0; j < d; ++j) {
+        double sum = 0;
+        for (Index c = 0; c < s.outputs; ++c) sum += u[at(j * s.outputs + c)] * u[at(j * s.outputs + c)];
+        if (!s.never[at(j)]) scores.push_back({s.always[at(j)] ? infinity : s.h[at(j)] * sum, j});
+    }
+    std::sort(scores.begin(), scores.end(), better);
+    std::vector<double> w(u.size());
+    for (Index r = 0; r < k; ++r)
+        for (Index c = 0; c < s.outputs; ++c) {
+            const std::size_t place = at(scores[at(r)].j * s.outputs + c);
+            w[place] = u[place];
+        }
+    const double norm = std::sqrt(std::inner_product(w.begin(), w.end(), w.begin(), 0.0));
+    if (norm > s.radius)
+        for (double& value : w) value *= s.radius / norm;
+    return w;
+}
+
+enum class Kind { frozen, blocks, by_rows, moving };
+
+struct Whole {
+    std::vector<double> w, b, table, mean, mean_b;
+};
+
+Whole expected(const Setting& s, Kind kind, Index count) {
+    Whole now{s.w, s.b, s.slopes, s.nu, s.nu_b};
+    const Index o = s.outputs;
+    std::vector<double> z(at(o)), fresh(at(s.batch * o));
+    for (Index t = 0; t < count; ++t) {
+        std::vector<double> g(at(d * o)), turn(at(d)), total(at(o));
+        for (Index r = 0; r < s.batch; ++r) {
+            const Index i = s.order[at(t * s.batch + r)];
+            z = now.b;
+            for (Index j = 0; j < d; ++j)
+                for (Index c = 0; c < o; ++c) z[at(c)] += s.x(i, j) * now.w[at(j * o + c)];
+            s.loss->evaluate(z.data(), &s.y[at(i)], 1, nullptr, &fresh[at(r * o)], nullptr);
+            for (Index c = 0; c < o; ++c) {
+                double& slope = fresh[at(r * o + c)];
+                slope *= s.v[at(i)];
+                const double delta = (slope - now.table[at(i * o + c)]) / static_cast<double>(s.batch);
+                total[at(c)] += delta;
+                for (Index j = 0; j < d; ++j) g[at(j * o + c)] += delta * s.x(i, j);
+            }
+            for (Index j = 0; j < d; ++j)
+                if (s.x(i, j) != 0) turn[at(j)] += s.often[at(j)] / static_cast<double>(s.batch);
+        }
+        const double length = s.lengths[at(t)];
+        std::vector<double> u = now.w;
+        for (Index j = 0; j < d; ++j)
+            for (Index c = 0; c < o; ++c) {
+                const std::size_t p = at(j * o + c);
+                const double step = length / s.h[at(j)];
+                if (kind == Kind::by_rows)
+                    u[p] = (u[p] - step * (g[p] + turn[at(j)] * s.nu[p])) / (1 + step * s.ridge * turn[at(j)]);
+                else if (kind != Kind::blocks || s.block_of[at(j)] == s.chosen[at(t)])
+                    u[p] -= step * (now.mean[p] + s.ridge * u[p] + g[p]);
+            }
+        for (Index c = 0; c < o; ++c) now.b[at(c)] -= length / s.h_b * (now.mean_b[at(c)] + total[at(c)]);
+        now.w = kept(s, u);
+        if (kind != Kind::moving) continue;
+        for (Index r = 0; r < s.batch; ++r)
+            for (Index c = 0; c < o; ++c) {
+                const Index i = s.order[at(t * s.batch + r)];
+                const double change = (fresh[at(r * o + c)] - now.table[at(i * o + c)]) / static_cast<double>(n);
+                now.table[at(i * o + c)] = fresh[at(r * o + c)];
+                now.mean_b[at(c)] += change;
+                for (Index j = 0; j < d; ++j) now.mean[at(j * o + c)] += change * s.x(i, j);
+            }
+    }
+    return now;
+}
+
+Whole swept(const Setting& s, Kind kind, const Rows& rows, Index count) {
+    Whole now{s.w, s.b, s.slopes, s.nu, s.nu_b};
+    Sweep sweep = s.sweep();
+    sweep.visits = {std::span(s.order).first(at(count * s.batch)), std::span(s.starts).first(at(count + 1))};
+    const StopToken never;
+    const Iterate point{now.w.data(), now.b.data()};
+    bool whole = false;
+    switch (kind) {
+        case Kind::frozen:
+            whole = sweep_frozen(rows, sweep, {}, point, never);
+            break;
+        case Kind::blocks:
+            whole = sweep_frozen(rows, sweep, {s.block_of.data(), 3, s.chosen.data()}, point, never);
+            break;
+        case Kind::by_rows:
+            whole = sweep_by_rows(rows, sweep, s.often.data(), point, never);
+            break;
+        case Kind::moving:
+            whole = sweep_moving(rows, sweep, now.table.data(), now.mean.data(), now.mean_b.data(), point, never);
+    }
+    REQUIRE(whole);
+    return now;
+}
+
+void compare(const std::vector<double>& got, const std::vector<double>& want) {
+    for (std::size_t p = 0; p < want.size(); ++p) REQUIRE_NEAR(got[p], want[p], 1e-10);
+}
+
+void test_every_step(const Setting& s, Kind kind, const Rows& rows) {
+    for (const Index count : {Index{1}, Index{2}, Index{7}, steps}) {
+        const Whole got = swept(s, kind, rows, count), want = expected(s, kind, count);
+        compare(got.w, want.w);
+        compare(got.b, want.b);
+        compare(got.table, want.table);
+        compare(got.mean, want.mean);
+        compare(got.mean_b, want.mean_b);
+    }
+}
+
+void test_stopped_before_its_first_step() {
+    const Setting s("squared", 1, 1, infinity);
+    const auto layout = check::dense<double>(s.x, false, 0);
+    StopToken stop;
+    stop.request();
+    std::vector<double> w = s.w, b = s.b;
+    REQUIRE(!sweep_frozen(layout.rows, s.sweep(), {}, {w.data(), b.data()}, stop));
+    REQUIRE(w == s.w && b == s.b);
+}
+
+// A diverging run: infinities and NaN go through the selection and come out.
+void test_overflow_is_seen() {
+    Setting s("squared", 1, 1, infinity);
+    s.lengths.assign(at(steps), 1e200);
+    for (const auto& layout : check::sparse_layouts(s.x, false)) {
+        std::vector<double> w = s.w, b = s.b;
+        REQUIRE(sweep_frozen(layout.rows, s.sweep(), {}, {w.data(), b.data()}, StopToken()));
+        REQUIRE(!std::all_of(w.begin(), w.end(), [](double value) { return std::isfinite(value); }));
+    }
+}
+
+}  // namespace
+
+int main() {
+    for (const Index classes : {Index{1}, Index{3}})
+        for (const Index batch : {Index{1}, Index{4}})
+            for (const double radius : {infinity, 1.5}) {
+                const Setting s(classes > 1 ? "multinomial" : "squared", classes, batch, radius);
+                for (const Kind kind : {Kind::frozen, Kind::blocks, Kind::by_rows, Kind::moving}) {
+                    for (const auto& layout : check::sparse_layouts(s.x, false)) test_every_step(s, kind, layout.rows);
+                    if (kind == Kind::by_rows) continue;  // dense rows touch every column: another direction
+                    test_every_step(s, kind, check::dense<float>(s.x, false, 0).rows);
+                    test_every_step(s, kind, check::dense<double>(s.x, false, 0).rows);
+                }
+            }
+    test_stopped_before_its_first_step();
+    test_overflow_is_seen();
+}
