@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from paring import _core, losses
 from paring.constraints import Feasible, TopK
-from paring.data.design import Design, as_design, refuse_masked
+from paring.data.design import Design, as_design
+from paring.data.incoming import refuse_masked
 from paring.result import Model
 
 if TYPE_CHECKING:

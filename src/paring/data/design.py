@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from paring import _core
 from paring.data.blocks import float64_blocks, row_blocks
+from paring.data.incoming import USABLE, assembled, checked_parts, csr_from, index_parts, refuse_masked
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-USABLE: tuple[Literal["C", "A", "E"], ...] = ("C", "A", "E")  # contiguous, aligned, no subclass: for np.require
 MOST_EMPTY = 1 << 26  # columns: beyond, most must hold something
 MOST_THREADS = 4096  # beyond the largest machines: a slip
 FEW_COLUMNS = 8  # a selection this many times smaller than X is gathered rather than multiplied with zeros
@@ -50,12 +50,6 @@ def cores(n_jobs: int | None) -> int:
         share = os.environ.get("OMP_NUM_THREADS", "").strip()
         return min(available, int(share)) if share.isdecimal() and int(share) > 0 else available
     return int(n_jobs) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
-
-
-def refuse_masked(name: str, given: Any) -> None:
-    """What lies under a mask is not data, and NumPy forgets masks."""
-    if isinstance(given, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: impute it, or take {name}.filled(...)")
 
 
 class Design:
@@ -104,15 +98,15 @@ class Design:
     def _sparse(self, X: Any) -> Any:
         _check_ndim(X.ndim)
         dtype = self._usable_dtype(X.dtype)
-        matrix = X if X.format in ("csr", "csc") else _by_rows(X)
-        given = _checked_parts(matrix)
-        parts = [np.require(given[0], dtype, USABLE), *_index_parts(*given[1:])]
+        matrix = X if X.format in ("csr", "csc") else csr_from(X)
+        given = checked_parts(matrix)
+        parts = [np.require(given[0], dtype, USABLE), *index_parts(*given[1:])]
         cls = sp.csr_array if matrix.format == "csr" else sp.csc_array
-        built = _assembled(cls, parts, matrix.shape)
+        built = assembled(cls, parts, matrix.shape)
         if not built.has_canonical_format:  # sorting and summing is done in place: never in the caller's arrays
             shared = [np.may_share_memory(part, old) for part, old in zip(parts, given, strict=True)]
             own = [part.copy() if theirs else part for part, theirs in zip(parts, shared, strict=True)]
-            built = _assembled(cls, own, matrix.shape)
+            built = assembled(cls, own, matrix.shape)
             built.sum_duplicates()
         for part, old in zip((built.data, built.indices, built.indptr), given, strict=True):
             self.copied_bytes += part.nbytes * (matrix is not X or not np.may_share_memory(part, old))
@@ -287,7 +281,7 @@ class Design:
             blocks = float64_blocks(self._X, None, self.stop)
             return np.concatenate([np.einsum("ij,ij,j->i", part, part, u) for _, part in blocks])
         parts = [self._X.data.astype(np.float64) ** 2, self._X.indices, self._X.indptr]
-        return cast(Array, _assembled(type(self._X), parts, self._X.shape) @ u)
+        return cast(Array, assembled(type(self._X), parts, self._X.shape) @ u)
 
 
 def _vector(x: Array) -> Array:
@@ -306,48 +300,3 @@ def _sum_to_zero(weighted: Array, v: Array) -> Array:
 def _check_ndim(ndim: int) -> None:
     if ndim != 2:
         raise ValueError(f"X must have two dimensions, got {ndim}: reshape to (rows, columns)")
-
-
-def _by_rows(X: Any) -> Any:
-    """CSR from another SciPy format; by way of coordinates, checked before compiled code follows them."""
-    try:
-        coo = X.tocoo(copy=False)
-    except ValueError as error:
-        raise ValueError(f"X: malformed sparse matrix ({error}); rebuild it with scipy.sparse") from error
-    for places, size in zip(coo.coords, coo.shape, strict=True):
-        _check_places(places, size)
-    return coo.tocsr()
-
-
-def _checked_parts(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Values, indices and starts of CSR or CSC, without spare room; safe to follow."""
-    data, indices, starts = X.data, X.indices, X.indptr
-    for part in (indices, starts):
-        if part.dtype.kind not in "iu":
-            raise TypeError(f"X: malformed sparse matrix (indices of type {part.dtype}); rebuild it with scipy.sparse")
-    lines, length = X.shape if X.format == "csr" else X.shape[::-1]
-    sound = len(starts) == lines + 1 and starts[0] == 0 and starts[-1] <= len(indices) == len(data)
-    if not (sound and np.all(starts[1:] >= starts[:-1])):
-        raise ValueError("X: malformed sparse matrix (indptr); rebuild it with scipy.sparse")
-    used = int(starts[-1])
-    _check_places(indices[:used], length)
-    return data[:used], indices[:used], starts
-
-
-def _index_parts(indices: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Both in one integer type, as the core wants them: that of the indices, the larger part, if the starts fit."""
-    narrow = np.can_cast(indices.dtype, np.int32) and starts[-1] <= np.iinfo(np.int32).max
-    kind = np.int32 if narrow else np.int64
-    return np.require(indices, kind, USABLE), np.require(starts, kind, USABLE)
-
-
-def _check_places(places: NDArray[Any], size: int) -> None:
-    if len(places) and (places.min() < 0 or places.max() >= size):
-        raise ValueError("X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse")
-
-
-def _assembled(cls: Any, parts: list[NDArray[Any]], shape: tuple[int, int]) -> Any:
-    """A SciPy matrix over the very arrays given: its constructor would copy mixed or wide indices."""
-    built = cls(shape, dtype=parts[0].dtype)
-    built.data, built.indices, built.indptr = parts
-    return built

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from paring.constraints import TopK, unit_labels
-from paring.data.design import as_design, refuse_masked
+from paring.data.design import as_design
+from paring.data.incoming import refuse_masked
 from paring.estimators._callbacks import TakesCallbacks
 from paring.losses import Loss
 from paring.problem import Problem
