@@ -62,12 +62,12 @@ class Batch<Sparse<T, I>, Width> {
             const Index j = x.column(p), slot = members.slot(j);
             List& list = slot == members.nowhere() ? outside_ : inside_;
             if (!seen_.empty()) {
-                Index& place = seen_[static_cast<std::size_t>(j)];
+                std::int32_t& place = seen_[static_cast<std::size_t>(j)];
                 if (place > 0) {
                     add_to(list, place - 1, coefficient, x.value(p), weight);
                     continue;
                 }
-                place = list.size + 1;
+                place = static_cast<std::int32_t>(list.size + 1);
             }
             list.places[static_cast<std::size_t>(list.size)] = {j, slot, 0.0};
             std::fill_n(list.at(list.size, width_.count()), width_.count(), 0.0);
@@ -125,7 +125,7 @@ class Batch<Sparse<T, I>, Width> {
 
     Sparse<T, I> rows_;
     Width width_;
-    std::vector<Index> seen_;  // of each column: its place among those touched, + 1; for batches of several rows
+    std::vector<std::int32_t> seen_;  // of each column: its place among those touched, + 1; for batches of several rows
     List inside_, outside_;
 };
 
@@ -140,6 +140,20 @@ class Batch<Dense<T>, Width> {
     void score(Index i, const Members<Width>& members, double* z) const {
         const auto x = row_of(rows_, i);
         const Index outputs = width_.count();
+        if constexpr (std::same_as<Width, One>) {
+            double a0 = 0, a1 = 0, a2 = 0, a3 = 0;
+            Index p = 0;
+            const auto term = [&](Index q) { return x.value(members.feature(q)) * *members.value(q); };
+            for (; p + 4 <= members.size(); p += 4) {
+                a0 += term(p);
+                a1 += term(p + 1);
+                a2 += term(p + 2);
+                a3 += term(p + 3);
+            }
+            for (; p < members.size(); ++p) a0 += term(p);
+            *z = (a0 + a1) + (a2 + a3);
+            return;
+        }
         std::fill_n(z, outputs, 0.0);
         for (Index p = 0; p < members.size(); ++p) {
             const double value = x.value(members.feature(p));
@@ -164,6 +178,10 @@ class Batch<Dense<T>, Width> {
     double weight(Index) const { return weight_; }
     const double* g(Index j) const {
         const Index outputs = width_.count();
+        if (std::same_as<Width, One> && lines_.size() == 1) {
+            g_[0] = coefficients_[0] * static_cast<double>(lines_[0][j]);
+            return g_.data();
+        }
         std::fill(g_.begin(), g_.end(), 0.0);
         for (std::size_t r = 0; r < lines_.size(); ++r)
             for (Index c = 0; c < outputs; ++c)

@@ -62,37 +62,50 @@ class BlockSweep {
 
     bool run(Iterate at, const StopToken& stop) {
         const Visits& visits = sweep_.visits;
-        w_.assign(at.w, at.w + d_ * width_.count());
-        b_.assign(at.b, at.b + width_.count());
         const Lag lag(sweep_.lengths[0], sweep_.ridge, sweep_.limits.h, visits.steps());
-        begin(visits.largest());
+        begin(at, visits.largest());
         for (Index t = 0; t < visits.steps(); ++t) {
             if (stop.requested()) return false;
+            if (t + 1 < visits.steps()) prefetch_row(rows_, visits.batch(t + 1).front());
             step(visits.batch(t), groups_.chosen[t], lag);
         }
-        if constexpr (!touches_all)
-            for (Index j = 0; j < d_; ++j) catch_up(j, lag);
-        std::copy(w_.begin(), w_.end(), at.w);
+        if constexpr (touches_all) {
+            std::copy(w_.begin(), w_.end(), at.w);
+        } else {
+            for (Index j = 0; j < d_; ++j) std::copy_n(caught_up(j, lag), outputs(), at.w + j * outputs());
+        }
         std::copy(b_.begin(), b_.end(), at.b);
         return true;
     }
 
   private:
     static constexpr bool touches_all = decltype(row_of(std::declval<const View&>(), Index{}))::every;
+    Index outputs() const { return width_.count(); }
     static std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
 
-    void begin(Index largest) {
-        const Index outputs = width_.count();
-        z_.resize(size_of(outputs));
-        total_.resize(size_of(outputs));
-        deltas_.resize(size_of(largest * outputs));
-        done_.assign(size_of(groups_.count), 0);
+    // Of a column of sparse rows: its group, and how many of the group's steps it has taken.
+    struct Column {
+        std::int32_t group, taken;
+    };
+
+    void begin(Iterate at, Index largest) {
+        b_.assign(at.b, at.b + outputs());
+        z_.resize(size_of(outputs()));
+        total_.resize(size_of(outputs()));
+        deltas_.resize(size_of(largest * outputs()));
         if constexpr (touches_all) {
-            columns_.resize(size_of(groups_.count));
+            w_.assign(at.w, at.w + d_ * outputs());
+            members_.resize(size_of(groups_.count));
             for (Index j = 0; j < d_; ++j)
-                if (groups_.of[j] >= 0) columns_[size_of(groups_.of[j])].push_back(j);
+                if (groups_.of[j] >= 0) members_[size_of(groups_.of[j])].push_back(j);
         } else {
-            seen_.assign(size_of(d_), 0);
+            w_.resize(size_of(2 * d_ * outputs()));
+            for (Index j = 0; j < d_; ++j) {
+                std::copy_n(at.w + j * outputs(), outputs(), w_.data() + 2 * j * outputs());
+                std::copy_n(sweep_.drift.nu + j * outputs(), outputs(), w_.data() + (2 * j + 1) * outputs());
+                columns_.push_back({groups_.of[j], 0});
+            }
+            done_.assign(size_of(groups_.count), 0);
         }
     }
 
@@ -101,76 +114,89 @@ class BlockSweep {
     }
 
     void step(std::span<const Index> rows, Index chosen, const Lag& lag) {
-        const Index outputs = width_.count();
         std::fill(total_.begin(), total_.end(), 0.0);
         for (std::size_t r = 0; r < rows.size(); ++r) {
             const Index i = rows[r];
-            double* delta = deltas_.data() + static_cast<Index>(r) * outputs;
-            const auto x = row_of(rows_, i);
-            if constexpr (!touches_all)
-                for (Index p = 0; p < x.size; ++p) catch_up(x.column(p), lag);
-            score(x, Plain{w_.data()}, width_, z_.data());
-            for (Index c = 0; c < outputs; ++c) z_[size_of(c)] += b_[size_of(c)];
+            double* delta = deltas_.data() + static_cast<Index>(r) * outputs();
+            score_row(i, lag);
+            for (Index c = 0; c < outputs(); ++c) z_[size_of(c)] += b_[size_of(c)];
             sweep_.losses.slope(i, z_.data(), delta);
             const double share = sweep_.losses.share(i, rows.size());
-            for (Index c = 0; c < outputs; ++c) {
-                if (sweep_.drift.slopes != nullptr) delta[c] -= sweep_.drift.slopes[i * outputs + c];
-                total_[size_of(c)] += delta[c] *= share;
+            for (Index c = 0; c < outputs(); ++c) {
+                delta[c] = (delta[c] - sweep_.drift.slopes[i * outputs() + c]) * share;
+                total_[size_of(c)] += delta[c];
             }
         }
         if constexpr (touches_all) {
-            for (const Index j : columns_[0]) move(j, rows);
+            for (const Index j : members_[0]) move(j, rows);
             if (chosen > 0)
-                for (const Index j : columns_[size_of(chosen)]) move(j, rows);
+                for (const Index j : members_[size_of(chosen)]) move(j, rows);
         } else {
             ++done_[0];
             if (chosen > 0) ++done_[size_of(chosen)];
-            for (std::size_t r = 0; r < rows.size(); ++r) scatter(rows[r], r, chosen, lag);
+            for (std::size_t r = 0; r < rows.size(); ++r)
+                scatter(rows[r], deltas_.data() + static_cast<Index>(r) * outputs(), chosen, lag);
         }
         if (sweep_.losses.intercept)
-            for (Index c = 0; c < outputs; ++c)
+            for (Index c = 0; c < outputs(); ++c)
                 b_[size_of(c)] -= sweep_.lengths[0] / sweep_.limits.h_b * (sweep_.drift.nu_b[c] + total_[size_of(c)]);
+    }
+
+    void score_row(Index i, const Lag& lag) {
+        const auto x = row_of(rows_, i);
+        if constexpr (touches_all) {
+            score(x, Plain{w_.data()}, width_, z_.data());
+        } else {
+            std::fill(z_.begin(), z_.end(), 0.0);
+            if constexpr (std::same_as<Width, One>) {
+                double even = 0, odd = 0;  // two sums that need not wait for each other
+                for (Index p = 0; p < x.size; ++p)
+                    (p % 2 == 0 ? even : odd) += x.value(p) * *caught_up(x.column(p), lag);
+                z_[0] = even + odd;
+                return;
+            }
+            for (Index p = 0; p < x.size; ++p) {
+                const double* w = caught_up(x.column(p), lag);
+                for (Index c = 0; c < outputs(); ++c) z_[size_of(c)] += x.value(p) * w[c];
+            }
+        }
     }
 
     // One column of dense rows: the whole step.
     void move(Index j, std::span<const Index> rows) {
-        const Index outputs = width_.count();
         const double step = length(j);
-        for (Index c = 0; c < outputs; ++c) {
+        for (Index c = 0; c < outputs(); ++c) {
             double g = 0;
             for (std::size_t r = 0; r < rows.size(); ++r)
-                g += deltas_[r * size_of(outputs) + size_of(c)] * row_of(rows_, rows[r]).value(j);
-            double& w = w_[size_of(j * outputs + c)];
-            w -= step * (sweep_.drift.nu[j * outputs + c] + sweep_.ridge * w) + step * g;
+                g += deltas_[r * size_of(outputs()) + size_of(c)] * row_of(rows_, rows[r]).value(j);
+            double& w = w_[size_of(j * outputs() + c)];
+            w -= step * (sweep_.drift.nu[j * outputs() + c] + sweep_.ridge * w) + step * g;
         }
     }
 
-    // The r-th row's part of a step, once its columns have taken the rest of it.
-    void scatter(Index i, std::size_t r, Index chosen, const Lag& lag) {
-        const Index outputs = width_.count();
+    // A sparse row's part of a step, once its columns have taken the rest of it.
+    void scatter(Index i, const double* delta, Index chosen, const Lag& lag) {
         const auto x = row_of(rows_, i);
-        const double* delta = deltas_.data() + static_cast<Index>(r) * outputs;
         for (Index p = 0; p < x.size; ++p) {
-            const Index j = x.column(p), group = groups_.of[j];
+            const Index j = x.column(p), group = columns_[size_of(j)].group;
             if (group != 0 && group != chosen) continue;
-            if (group < 0) continue;
-            catch_up(j, lag);
+            double* w = caught_up(j, lag);
             const double step = length(j) * x.value(p);
-            for (Index c = 0; c < outputs; ++c) w_[size_of(j * outputs + c)] -= step * delta[c];
+            for (Index c = 0; c < outputs(); ++c) w[c] -= step * delta[c];
         }
     }
 
-    void catch_up(Index j, const Lag& lag) {
-        const Index group = groups_.of[j];
-        if (group < 0) return;
-        const Index missed = done_[size_of(group)] - seen_[size_of(j)];
-        if (missed == 0) return;
-        seen_[size_of(j)] = done_[size_of(group)];
+    // The weights of a column, with all steps of its group.
+    double* caught_up(Index j, const Lag& lag) {
+        Column& column = columns_[size_of(j)];
+        double* w = w_.data() + 2 * j * outputs();
+        if (column.group < 0) return w;
+        const std::int32_t missed = done_[size_of(column.group)] - column.taken;
+        if (missed == 0) return w;
+        column.taken += missed;
         const auto [power, sum] = lag.after(missed, j);
-        for (Index c = 0; c < width_.count(); ++c) {
-            double& w = w_[size_of(j * width_.count() + c)];
-            w = power * w - sum * sweep_.drift.nu[j * width_.count() + c];
-        }
+        for (Index c = 0; c < outputs(); ++c) w[c] = power * w[c] - sum * w[outputs() + c];
+        return w;
     }
 
     const View& rows_;
@@ -178,9 +204,11 @@ class BlockSweep {
     const Groups& groups_;
     Width width_;
     Index d_;
-    std::vector<double> w_, b_, z_, total_, deltas_;
-    std::vector<Index> done_, seen_;  // steps that each group has taken; that each column has
-    std::vector<std::vector<Index>> columns_;
+    std::vector<double> w_;  // sparse rows: of each column w, then nu
+    std::vector<double> b_, z_, total_, deltas_;
+    std::vector<Column> columns_;              // sparse rows
+    std::vector<std::int32_t> done_;           // the same: steps that each group has taken
+    std::vector<std::vector<Index>> members_;  // dense rows: of each group
 };
 
 }  // namespace paring

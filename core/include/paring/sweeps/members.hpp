@@ -101,10 +101,10 @@ class Members {
 
     template <class Load, class Leave>
     void settle(Load&& load, Leave&& leave) {
-        if (static_cast<Index>(offers_.size()) <= one_by_one && size_ == limits_.k)
-            exchange_singly(load, leave);
-        else
+        if (static_cast<Index>(offers_.size()) > one_by_one || (!offers_.empty() && size_ < limits_.k))
             exchange(load, leave);
+        else
+            exchange_singly(load, leave);
         if (limits_.radius < infinity) scale();
     }
 
@@ -152,14 +152,22 @@ class Members {
 
     template <class Load, class Leave>
     void exchange(Load&& load, Leave&& leave) {
-        pool_.clear();
+        // Members above every offer stay, whatever happens to the others; and so do NaN: diverged, the caller will see.
+        const double top = std::max_element(offers_.begin(), offers_.end(), worse)->score;
+        Index kept_anyway = 0;
+        pool_.resize(size_of(size_) + offers_.size());
+        auto last = pool_.begin();
         for (Index p = always_; p < size_; ++p) {
             const double score = score_[size_of(p)];
-            pool_.push_back({std::isnan(score) ? infinity : score, feature(p)});  // diverged: the caller will see
+            *last = {score, feature(p)};
+            const bool safe = !(score <= top);
+            kept_anyway += safe;
+            last += !safe;
         }
-        pool_.insert(pool_.end(), offers_.begin(), offers_.end());
-        const auto kept = std::min(pool_.begin() + room_, pool_.end());
-        best_first(pool_, room_);
+        pool_.erase(std::copy(offers_.begin(), offers_.end(), last), pool_.end());
+        const Index keep = room_ - kept_anyway;
+        const auto kept = std::min(pool_.begin() + keep, pool_.end());
+        best_first(pool_, keep);
         free_.clear();
         for (auto out = kept; out != pool_.end(); ++out)
             if (has(out->j)) {

@@ -17,6 +17,8 @@ struct Scored {
 
 inline bool better(const Scored& a, const Scored& b) { return a.score > b.score || (a.score == b.score && a.j < b.j); }
 
+inline bool worse(const Scored& a, const Scored& b) { return better(b, a); }
+
 // Brings the k best to the front, in no order. Scores must not be NaN. Cost: O(size).
 inline void best_first(std::span<Scored> all, Index k) {
     if (k < static_cast<Index>(all.size()) && k > 0)

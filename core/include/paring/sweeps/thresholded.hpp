@@ -33,7 +33,11 @@ void offer_touched(const double* nu, Members<Width>& members, Rows& batch, doubl
             for (Index at = 0; at < d; at += reach_block) {
                 const double bound = std::sqrt(members.current_floor()) / c * (1 - rounding);
                 at = next_reaching(x, a, nu, m, members.reach(), bound, at, d);
-                for (Index p = at; p < std::min(at + reach_block, d); ++p) f(p);
+                for (Index p = at; p < std::min(at + reach_block, d); ++p)
+                    if (std::abs(a * static_cast<double>(x[p]) + (nu == nullptr ? 0.0 : m * nu[p])) *
+                            (members.reach() == nullptr ? 1.0 : members.reach()[p]) >=
+                        bound)
+                        f(p);
             }
         });
     } else {
