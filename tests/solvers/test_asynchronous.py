@@ -30,7 +30,7 @@ EVERY = pytest.mark.parametrize("kind", KINDS)
 
 def solver_of(kind: str, **settings):
     cls, own = KINDS[kind]
-    return cls(**own, **settings)
+    return cls(**{**own, **settings})
 
 
 def require_same_bits(a, b) -> None:
@@ -283,3 +283,17 @@ def test_cut_short_it_returns_the_last_whole_round(kind: str, workers: int) -> N
     at_once = solve(p, solver_of(kind), time_limit=0.0, n_jobs=workers)
     assert at_once.stop_reason == "time_limit"
     assert at_once.objective == pytest.approx(at_once.null_objective)
+
+
+@EVERY
+@pytest.mark.parametrize("workers", [1, 3])
+def test_cut_off_within_a_round_it_returns_the_model_before_it(kind: str, workers: int) -> None:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 2000), density=0.3, format="csr", rng=rng)
+    p = Problem(X, np.where(rng.random(300) < 0.5, 1.0, -1.0), "logistic", constraint=TopK(20), ridge=0.01)
+    start = np.where(np.arange(2000) < 20, 0.01, 0.0)
+    long = solver_of(kind, inner=1_500_000)  # seconds
+    result = solve(p, long, start=start, time_limit=0.3, n_jobs=workers, random_state=0)
+    assert result.stop_reason == "time_limit"
+    assert len(result.history) == 0
+    np.testing.assert_array_equal(result.coef, start)

@@ -40,6 +40,7 @@ from paring import _core
 from paring.solvers._loop import Run
 from paring.solvers.iterate import arrived
 from paring.solvers.rules import Sampling
+from paring.solvers.sbcd_htp import partition
 from paring.solvers.smoothness import plain_metric
 from paring.solvers.steps import Metric, model_of
 from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, as_vector
@@ -173,7 +174,7 @@ class Semistochastic(Stochastic):
         if np.any(anchor.w[~stored]):
             w = np.where(stored.reshape((-1,) + (1,) * (anchor.w.ndim - 1)), anchor.w, 0.0)
             anchor = replace(anchor, **arrived(problem, model_of(problem.constraint, w, anchor.b)))
-        return replace(anchor, carried=(run.rng.permutation(problem.d) % self.parts(problem)).astype(np.int16))
+        return replace(anchor, carried=partition(problem.d, self.parts(problem), run.rng).astype(np.int16))
 
     def _check(self, problem: Any) -> None:
         self.store.check(self.name, self.workers(problem))
@@ -192,7 +193,7 @@ class Semistochastic(Stochastic):
 
     def sweep(self, problem: Any, state: Anchor, steps: Array, rng: np.random.Generator) -> Swept:
         count, workers = self.length(len(steps), rng), self.workers(problem)
-        order, _ = self.visits(state, count, rng)
+        order = self.sampling.order(state.curvatures, count * self.batch, rng)
         w, b = self.along(problem, state, float(steps[0]), order, self.moving(problem, state, count, rng))
         passes = len(order) / problem.n * self.share(problem)
         return Swept(w, b, passes, self.thresholdings(count, workers), state.carried)
