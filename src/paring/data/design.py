@@ -271,14 +271,16 @@ class Design:
         return Design(self._X[chosen], n_jobs=1)
 
     def row_squares(self, weights: Array | None = None) -> Array:
-        """sum_j weights_j x_ij^2 of every row (weights None: 1). Cost: one pass."""
+        """sum_j weights_j x_ij^2 of every row (weights None: 1; (d, m): m sums a row). Cost: one pass."""
         return self._square_scores(np.ones(self.d) if weights is None else weights)
 
     def _square_scores(self, u: Array) -> Array:
-        """sum_j u_j x_ij^2 of every row."""
+        """sum_j u_j x_ij^2 of every row, for u of shape (d,) or (d, m)."""
         self.passes += 1
         if self.is_dense:
             blocks = float64_blocks(self._X, None, self.stop)
+            if u.ndim == 2:
+                return np.concatenate([part**2 @ u for _, part in blocks])
             return np.concatenate([np.einsum("ij,ij,j->i", part, part, u) for _, part in blocks])
         parts = [self._X.data.astype(np.float64) ** 2, self._X.indices, self._X.indptr]
         return cast(Array, assembled(type(self._X), parts, self._X.shape) @ u)

@@ -162,10 +162,10 @@ class ScaledDesign(Design):
         return ScaledDesign(self.base.rows(chosen), self.centre, self.scale)
 
     def row_squares(self, weights: Array | None = None) -> Array:
-        u = (1.0 if weights is None else weights) / self.scale**2
+        u = 1 / self.scale**2 if weights is None else _by_row(weights, self.scale**2)
         squares = self.base._square_scores(u) + self.centre**2 @ u
         if self.centre.any():
-            squares -= 2 * self.base.scores(self.centre * u)
+            squares -= 2 * self.base.scores(u * self.centre.reshape((-1,) + (1,) * (u.ndim - 1)))
         return np.maximum(squares, 0)
 
     # -- and back -----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ import numpy as np
 from paring import _core
 from paring.solvers.rules import Sampling
 from paring.solvers.sbcd_htp import partition
-from paring.solvers.smoothness import plain_metric
+from paring.solvers.smoothness import mean_curvature, plain_metric, row_squares, safe_length
 from paring.solvers.steps import Metric
 from paring.solvers.stochastic import Anchor, Stochastic, Swept, anchor_arguments, as_intercept, core_arguments
 
@@ -62,12 +62,22 @@ class ASBCDHT(Stochastic):
     def metric(self, problem: Any) -> Metric:
         return plain_metric(problem, self.scaling)
 
+    def measured(self, problem: Any, metric: Metric, rng: np.random.Generator) -> tuple[Any, Any]:
+        blocks = min(self.blocks, problem.d)
+        block_of = partition(problem.d, blocks, rng)
+        return row_squares(problem, metric, block_of, blocks), block_of
+
+    def safe(self, problem: Any, state: Anchor) -> float:
+        """A step moves one block: its curvature counts. Blocks drawn at random are alike; the first is looked at."""
+        mean = mean_curvature(problem, state.z, state.metric, state.carried == 0) if self.batch > 1 else 0.0
+        return safe_length(self.sampling.largest(state.curvatures), mean, self.batch)
+
     def count(self, problem: Any) -> int:
         return self.inner or int(problem.n)
 
     def sweep(self, problem: Any, state: Anchor, steps: Any, rng: np.random.Generator) -> Swept:
         blocks = min(self.blocks, problem.d)
-        block_of = partition(problem.d, blocks, rng) if state.carried is None else state.carried
+        block_of = state.carried
         z = int(rng.integers(len(steps))) if self.ends == "random" else len(steps)
         visits = self.visits(state, z, rng)
         w, b = _core.sweep_frozen(

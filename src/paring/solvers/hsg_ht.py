@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paring import _core
-from paring.solvers.smoothness import batch_curvature, mean_curvature, row_curvatures
+from paring.solvers.smoothness import mean_curvature, row_curvatures, safe_length
 from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, core_arguments
 
 LONGEST = 100_000  # steps by which any growth has come to all rows, and before which a power overflows
@@ -58,8 +58,7 @@ class HSGHT(Stochastic):
         if mean is None or not np.isfinite(problem.loss.curvature_bound):
             mean = mean_curvature(problem, state.z, state.metric)
         largest = float(row_curvatures(problem, state.squares, state.z, state.metric).max())
-        bound = batch_curvature(largest, mean, self.sizes(problem, t)[0])
-        return replace(state, safe=1 / bound if bound > np.finfo(float).tiny else 1.0, carried=(t, mean))
+        return replace(state, safe=safe_length(largest, mean, self.sizes(problem, t)[0]), carried=(t, mean))
 
     def count(self, problem: Any) -> int:
         return 1  # steps of a round are of one length

@@ -24,16 +24,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paring import _core
-from paring.solvers.rules import Sampling
-from paring.solvers.smoothness import plain_metric
+from paring.solvers.rules import Estimate, Sampling
+from paring.solvers.smoothness import plain_metric, row_squares
 from paring.solvers.steps import Metric, support_of
 from paring.solvers.stochastic import Anchor, Stochastic, Swept, anchor_arguments, as_intercept, core_arguments
+
+DEFAULT_STEP = Estimate(0.5)  # of the safe step: what H_k then throws away is less, on text and on dense data
 
 
 class SBCDHTP(Stochastic):
     """blocks : parts of the columns. batch : rows of a step. inner : steps of a round (default 2 n).
 
-    step : "estimate" (1 over the curvature of a batch's gradient), a number, a rule, or "tuned".
+    step : half of the "estimate" (1 over the curvature of a batch's gradient) by default; a number, a rule, or "tuned".
     sampling : ``Uniform()``, ``Shuffled()`` or ``ByNorm()``. scaling : "none" (the paper) or "curvature".
     tol bounds the fixed-point residual: what a full gradient step would gain, relative to F at the null model.
     """
@@ -46,7 +48,7 @@ class SBCDHTP(Stochastic):
 
     def __init__(
         self,
-        step: Any = "estimate",
+        step: Any = DEFAULT_STEP,
         *,
         blocks: int = 10,
         batch: int = 4,
@@ -60,12 +62,15 @@ class SBCDHTP(Stochastic):
     def metric(self, problem: Any) -> Metric:
         return plain_metric(problem, self.scaling)
 
+    def measured(self, problem: Any, metric: Metric, rng: np.random.Generator) -> tuple[Any, Any]:
+        return row_squares(problem, metric), partition(problem.d, min(self.blocks, problem.d), rng)
+
     def count(self, problem: Any) -> int:
         return self.inner or 2 * problem.n
 
     def sweep(self, problem: Any, state: Anchor, steps: Any, rng: np.random.Generator) -> Swept:
         blocks = min(self.blocks, problem.d)
-        block_of = partition(problem.d, blocks, rng) if state.carried is None else state.carried
+        block_of = state.carried
         visits = self.visits(state, len(steps), rng)
         w, b = _core.sweep_blocks(
             **core_arguments(problem, state, visits, np.full(len(steps), steps[0])),

@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paring import _core
+from paring.solvers.rules import Sampling
 from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, core_arguments
 
 
 class SGHT(Stochastic):
-    """step : "estimate" (1 over the largest curvature of a row), ``Decreasing(..)``, a number, or "tuned".
+    """step : "estimate" (1 over the curvature of a batch's gradient), ``Decreasing(..)``, a number, or "tuned".
 
-    batch : rows of a step. inner : steps between two looks at F (default n / batch: one pass).
+    batch : rows of a step; what single rows draw into the support is mostly noise. inner : steps between two looks at F (default n / batch: one pass).
     sampling : ``Uniform()``, ``Shuffled()`` or ``ByNorm()``.
     tol bounds the fixed-point residual, which steps that do not fall seldom reach.
     """
@@ -32,6 +33,11 @@ class SGHT(Stochastic):
     name: ClassVar[str] = "sg-ht"
     projects: ClassVar[bool] = True
     anchored: ClassVar[bool] = False
+
+    def __init__(
+        self, step: Any = "estimate", *, batch: int = 20, inner: int | None = None, sampling: Sampling | None = None
+    ) -> None:
+        super().__init__(step, batch=batch, inner=inner, sampling=sampling)
 
     def sweep(self, problem: Any, state: Anchor, steps: Any, rng: np.random.Generator) -> Swept:
         visits = self.visits(state, len(steps), rng)

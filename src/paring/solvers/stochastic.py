@@ -25,7 +25,7 @@ from paring.solvers._loop import Run, start_model
 from paring.solvers.iterate import Iterate, arrived
 from paring.solvers.refusals import refuse
 from paring.solvers.rules import ByNorm, Decreasing, Estimate, Rule, Sampling, Shuffled, Tuned, Uniform, rule_of
-from paring.solvers.smoothness import batch_curvature, mean_curvature, row_curvatures, row_squares
+from paring.solvers.smoothness import mean_curvature, row_curvatures, row_squares, safe_length
 from paring.solvers.steps import Fixed, Metric, Trial, metric_of, model_of
 
 __all__ = ["ByNorm", "Decreasing", "Estimate", "Fixed", "Shuffled", "Tuned", "Uniform"]
@@ -143,8 +143,19 @@ class Stochastic:
         if np.isfinite(problem.loss.curvature_bound):
             return state
         here = np.maximum(row_curvatures(problem, state.squares, state.z, state.metric), state.curvatures)
-        safe = self.safe(problem, here, state.z, state.metric) if np.any(here > state.curvatures) else state.safe
-        return replace(state, safe=min(safe, state.safe), curvatures=here, importance=self.sampling.importance(here))
+        if np.all(here == state.curvatures):
+            return state
+        state = replace(state, curvatures=here, importance=self.sampling.importance(here))
+        return replace(state, safe=min(state.safe, self.safe(problem, state)))
+
+    def measured(self, problem: Any, metric: Metric, rng: np.random.Generator) -> tuple[Array, Any]:
+        """Squares of the rows, of what a step moves of them, and what the solver carries from the first round on."""
+        return row_squares(problem, metric), None
+
+    def safe(self, problem: Any, state: Anchor) -> float:
+        """1 over the curvature of a batch (1 where nothing is curved). Cost: none for single rows."""
+        mean = mean_curvature(problem, state.z, state.metric) if self.batch > 1 else 0.0
+        return safe_length(self.sampling.largest(state.curvatures), mean, self.batch)
 
     # -- what they share: --------------------------------------------------------------------------------------------
 
@@ -155,23 +166,26 @@ class Stochastic:
                 raise ValueError(f"{self.name}: {setting} must be at least 1, got {value!r}")
         metric = self.metric(problem)
         self.rule.check(problem, metric)
+        problem.design.by_rows  # noqa: B018  (raises, naming the remedy, where rows cannot be walked along)
         before = problem.design.passes
         here = arrived(problem, start_model(problem, run.start))
         problem.design.passes = before + self.anchored
-        squares = row_squares(problem, metric)
+        squares, carried = self.measured(problem, metric, run.rng)
         curvatures = row_curvatures(problem, squares, here["z"], metric)
-        return Anchor(
+        state = Anchor(
             **here,
             metric=metric,
             rule=self.rule,
             squares=squares,
             curvatures=curvatures,
             importance=self.sampling.importance(curvatures),
-            safe=self.safe(problem, curvatures, here["z"], metric),
+            safe=1.0,
             best=here["model"],
             best_objective=here["objective"],
             lately=(here["objective"],),
+            carried=carried,
         )
+        return replace(state, safe=self.safe(problem, state))
 
     def step(self, problem: Any, state: Anchor, run: Run) -> Anchor:
         if isinstance(state.rule, Tuned):
@@ -180,13 +194,6 @@ class Stochastic:
         steps = state.lengths(self.count(problem))
         swept = self.sweep(problem, state, steps, run.rng)
         return ended(problem, state, swept, float(steps[-1]), run, self)
-
-    def safe(self, problem: Any, curvatures: Array, z: Array, metric: Metric) -> float:
-        """1 over the curvature of a batch (1 where nothing is curved). Cost: none for single rows."""
-        largest = self.sampling.largest(curvatures)
-        mean = mean_curvature(problem, z, metric) if self.batch > 1 else 0.0
-        bound = batch_curvature(largest, mean, self.batch)
-        return 1 / bound if bound > np.finfo(float).tiny else 1.0
 
     def certificate(self, problem: Any, state: Anchor, run: Run) -> Certificate:
         model, _ = state.answer()

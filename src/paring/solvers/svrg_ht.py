@@ -32,7 +32,7 @@ from paring.solvers.stochastic import Anchor, Stochastic, Swept, anchor_argument
 
 
 class SVRGHT(Stochastic):
-    """step : "estimate" (1 over the largest curvature of a row), a number, a rule, or "tuned".
+    """step : "estimate" (1 over the curvature of a batch's gradient), a number, a rule, or "tuned".
 
     batch : rows of a step. inner : steps of a round (default n / batch). sampling : ``Uniform()``, ``Shuffled()`` or
     ``ByNorm()``. coordinates : "all" (the paper) or "row". scaling : "none" (the paper) or "curvature".
