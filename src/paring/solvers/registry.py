@@ -65,6 +65,20 @@ ENTRIES = (
         "Chen & Gu 2017",
         "stochastic Newton step, keep the k largest, minimise on them",
     ),
+    Entry(
+        "diht",
+        "diht.DIHT",
+        "exact k, dual",
+        "Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 1",
+        "super-gradient ascent of the dual; ends with a gap; takes the hinge",
+    ),
+    Entry(
+        "sdiht",
+        "sdiht.SDIHT",
+        "exact k, dual",
+        "Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 2",
+        "dual ascent over blocks of rows; ends with a gap; takes the hinge",
+    ),
 )
 
 ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp"}

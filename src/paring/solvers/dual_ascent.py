@@ -1,0 +1,246 @@
+"""What diht and sdiht share: a round on the dual of an exact-k problem, what it shows of the primal one, and its end.
+
+    D(a) = -(1/n) sum_i v_i loss*(a_i) - max { c.w - (ridge/2) |w|^2 : w feasible },    c = -X'(v a)/n
+
+(``paring.dual``; concave, at most F(w, b) for every feasible w, and -infinity unless sum v a = 0 where the intercept is
+free). A round moves a by a super-gradient step, whose super-gradient is (v_i/n) (z_i - loss*'(a_i)) at the scores z of
+
+    w(a) = argmax { c.w - (ridge/2) |w|^2 : w feasible } = H_k(c / ridge)
+
+D need not rise: the best a is kept. w(a), with the b that minimises F, is a primal candidate; the best is kept. A
+support that stays from one round to the next is minimised on (as is every new one where that costs next to nothing,
+and at the end that of the best candidate and of the mean w), and the slopes at the minimum are tried as an a.
+
+How far D can rise at all is bounded by the weighted means of the candidates (weights 1, 2, 3, ..; w_ and z_ the means):
+
+    max_a D(a) <= reach = (1/n) sum_i v_i loss(z_i + b, y_i) + (ridge/2) mean |w(a)|^2
+
+It ends, converged, where the gap F - D is within tol, or where reach - D is within tol or a SETTLED share of the gap:
+what is left of the gap is then that of the relaxation, which no a can close.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paring.dual import balanced, dual_point, slopes_at
+from paring.result import Certificate, Model
+from paring.solvers._loop import Run, State, start_model
+from paring.solvers.corner import minimise_corners
+from paring.solvers.refusals import refuse_dual
+from paring.solvers.steps import model_of, support_of
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SETTLED = 0.05  # of the gap: what D may still gain where the rest is the relaxation's
+PATIENCE = 100  # rounds in which gap and reach - D together must fall by a PROGRESS share of themselves
+PROGRESS = 0.01
+CHEAP = 2e6  # operations of a minimisation on a support: about a millisecond
+MOST_CHEAP = 50  # such minimisations
+CURVATURE_OF_CONJUGATE = {"squared": 1.0, "huber": 1.0, "squared_hinge": 1.0, "logistic": 4.0, "hinge": 0.0}
+SHARE_OF_CLOSED_FORM = 0.25  # the hinge's c, measured on text: diht.md
+LONGEST = 1e12  # a step: a is then the slope itself, to the last digits
+
+
+@dataclass(kw_only=True)
+class DualState(State):
+    """A dual point a with c, its primal candidate w = w(a) on ``features``, scores z without intercept; the best so far.
+
+    dual, bound : the best a and D there. mean_* : of the candidates, whose ``reach`` bounds D from above.
+    steps : dual steps made. curvature : of D along the last one (diht).
+    """
+
+    a: Array
+    c: Array
+    w: Array
+    z: Array
+    features: Indices
+    dual: Array
+    bound: float = -np.inf
+    mean_w: Array
+    mean_z: Array
+    mean_square: float = 0.0
+    reach: float = np.inf
+    steps: int = 0
+    curvature: float = 0.0
+    minimised: frozenset[bytes] = field(default_factory=frozenset)
+    mark: tuple[int, float] = (0, np.inf)
+
+
+class DualAscent:
+    """The round. A solver writes ``ascend(problem, state, run) -> (a, state)``, its step on a."""
+
+    name: ClassVar[str]
+    only_features: ClassVar[bool] = False
+
+    def ascend(self, problem: Any, state: DualState, run: Run) -> tuple[Array, DualState]:
+        raise NotImplementedError
+
+    def init(self, problem: Any, run: Run) -> DualState:
+        refuse_dual(problem, self)
+        started = start_model(problem, run.start)
+        a, _ = slopes_at(problem, problem.design.scores_on(started.support, started.weights))
+        model, objective = run.first or (started, problem.objective(started))
+        nothing, rows = problem.zeros(), np.zeros(problem.n)
+        state = DualState(
+            model=model,
+            objective=objective,
+            a=a,
+            c=nothing,
+            w=nothing,
+            z=rows,
+            features=np.empty(0, np.int64),
+            dual=a,
+            mean_w=nothing,
+            mean_z=rows,
+        )
+        return arrived(problem, state, a)
+
+    def step(self, problem: Any, state: DualState, run: Run) -> DualState:
+        a, state = self.ascend(problem, state, run)
+        before = state.features
+        state = arrived(problem, state, a)
+        state = minimised_where_due(problem, state, bool(np.array_equal(state.features, before)))
+        return judged(problem, state, run.tol)
+
+    def certificate(self, problem: Any, state: DualState, run: Run) -> Certificate:
+        left, gap = max(state.reach - state.bound, 0.0) / problem.scale, state.residual
+        settled = left <= max(run.tol, SETTLED * gap)
+        return Certificate(
+            "dual_maximum",
+            left,
+            f"the dual is {'' if settled else 'not '}at its maximum: no dual point raises the bound by more than "
+            f"{left:.1g} of the null objective, of a gap of {gap:.1g}",
+        )
+
+
+# -- a round -------------------------------------------------------------------------------------------------------
+
+
+def arrived(problem: Any, state: DualState, a: Array) -> DualState:
+    """The state at a: D, the primal candidate, the means. Cost: one pass, and a search for the intercept."""
+    point = dual_point(problem, a)
+    value = point.bound()
+    w = problem.constraint.project(point.c / problem.ridge)
+    used = np.flatnonzero(w)
+    z = problem.design.scores_on(used, w[used])
+    state = replace(state, a=a, c=point.c, w=w, z=z, features=support_of(problem.constraint, w))
+    state.thresholdings += 1
+    if value > state.bound:
+        state.dual, state.bound = a, value
+    if not np.isfinite(z).all():
+        raise ValueError("the dual step is too long: the scores overflow; scale X and y, or raise ridge")
+    state = offered(problem, state, model_of(problem.constraint, w, 0.0), z)
+    share = 2.0 / (state.rounds + 2)
+    state.mean_w = (1 - share) * state.mean_w + share * w
+    state.mean_z = (1 - share) * state.mean_z + share * z
+    state.mean_square = (1 - share) * state.mean_square + share * float(w @ w)
+    b = problem.best_intercept(state.mean_z) if problem.fit_intercept else 0.0
+    reach = problem.value_at(state.mean_z + b, np.zeros(0)) + 0.5 * problem.ridge * state.mean_square
+    state.reach = min(state.reach, reach)
+    return state
+
+
+def offered(problem: Any, state: DualState, model: Model, z: Array) -> DualState:
+    """The state, with that model (scores z without intercept) at its best intercept if it is better."""
+    b = problem.best_intercept(z) if problem.fit_intercept else 0.0
+    objective = problem.value_at(z + b, model.weights)
+    if objective < state.objective:
+        state.model, state.objective = Model(model.support, model.weights, b), objective
+    return state
+
+
+def minimised_where_due(problem: Any, state: DualState, stays: bool) -> DualState:
+    """Minimise on the support where it stays, or where that is cheap."""
+    cheap = problem.n * len(state.features) ** 2 <= CHEAP and len(state.minimised) < MOST_CHEAP
+    return minimised(problem, state, state.features) if stays or cheap else state
+
+
+def minimised(problem: Any, state: DualState, features: Indices) -> DualState:
+    """Minimise F on ``features``, once: a primal candidate, and its slopes a dual one. Cost: that, and a pass."""
+    if features.tobytes() in state.minimised:
+        return state
+    b = problem.best_intercept(state.z) if problem.fit_intercept else 0.0
+    if problem.loss.smooth:
+        found = problem.minimise_on(features, state.w[features], b)
+        a, _ = slopes_at(problem, problem.design.scores_on(features, found.w))
+    else:
+        found = minimise_corners(problem, features, state.w[features], b, state.a)
+        a = balanced(problem, found.a) if problem.fit_intercept else found.a
+    state = replace(state, minimised=state.minimised | {features.tobytes()})
+    w = problem.zeros()
+    w[features] = found.w
+    if found.objective < state.objective:
+        state.model, state.objective = model_of(problem.constraint, w, found.b), found.objective
+    bound = dual_point(problem, a).bound()
+    if bound > state.bound:
+        state.dual, state.bound = a, bound
+    return state
+
+
+# -- the end -------------------------------------------------------------------------------------------------------
+
+
+def judged(problem: Any, state: DualState, tol: float) -> DualState:
+    """The state with its gap as residual; converged or stalled where it is time."""
+    state.residual = gap_of(problem, state)
+    if state.residual <= tol:
+        state.done = "converged"
+        return state
+    left = state.reach - state.bound
+    if left <= max(tol, SETTLED * state.residual) * problem.scale:
+        return finished(problem, state, tol, "converged")
+    size = state.residual * problem.scale + left
+    if size < (1 - PROGRESS) * state.mark[1]:
+        state.mark = (state.rounds, size)
+    elif state.rounds - state.mark[0] >= PATIENCE:
+        return finished(problem, state, tol, "stalled")
+    return state
+
+
+def finished(problem: Any, state: DualState, tol: float, done: str) -> DualState:
+    """The state after minimising on the supports of the best candidate and of the mean of all."""
+    constraint = problem.constraint
+    best = support_of(constraint, state.model.dense(problem.d))
+    for features in (best, support_of(constraint, constraint.project(state.mean_w))):
+        state = minimised(problem, state, features)
+    state.residual = gap_of(problem, state)
+    state.done = "converged" if state.residual <= tol else done
+    return state
+
+
+def gap_of(problem: Any, state: DualState) -> float:
+    return max(state.objective - state.bound, 0.0) / float(problem.scale)
+
+
+# -- steps ---------------------------------------------------------------------------------------------------------
+
+
+def conjugate_curvature(problem: Any) -> float:
+    """mu: loss* is mu-strongly convex."""
+    loss = problem.loss
+    return float(loss.parameter if loss.name == "smoothed_hinge" else CURVATURE_OF_CONJUGATE[loss.name])
+
+
+def constant_of(problem: Any, c: float | None) -> float:
+    """c of the steps c/(t+2) where mu = 0. None: a quarter of the closed form's step, ridge n / |x_i on the support|^2,
+    at a mean row and on the k columns of largest square."""
+    if c is not None:
+        return c
+    squares = np.sort(problem.constraint.unit_sums(problem.squares))[-problem.constraint.k :]
+    return SHARE_OF_CLOSED_FORM * problem.ridge * problem.n / max(float(squares.sum()), np.finfo(float).tiny)
+
+
+def step_lengths(problem: Any, c: float | None, blocks: int, t: Array) -> Array:
+    """s_t of the update a <- prox_{s loss*}(a + s z), for t = 0, 1, ..: the paper's gradient step of blocks n/(mu (t+2))
+    is this one with s_t = blocks / (mu (t + 2 - blocks)) where loss* is quadratic (before t = blocks it leads past the
+    slope, where this one ends); blocks c/(t+2) where mu = 0."""
+    mu = conjugate_curvature(problem)
+    if mu == 0:
+        return np.minimum(blocks * constant_of(problem, c) / (t + 2.0), LONGEST)
+    return np.minimum(blocks / (mu * np.maximum(t + 2.0 - blocks, 1 / LONGEST)), LONGEST)
