@@ -7,6 +7,7 @@ v has mean 1. The intercept b is never thresholded, ridged or counted.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,14 @@ class Problem:
         if loss.name != "multinomial" or loss.parameter:
             return loss
         return loss(max(int(self.y.max()) + 1, 2))
+
+    def with_loss(self, loss: losses.Loss) -> Problem:
+        """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
+        other = copy.copy(self)
+        for derived in ("null", "scale", "target", "lipschitz"):
+            vars(other).pop(derived, None)
+        other.loss = loss
+        return other
 
     @property
     def outputs(self) -> int:

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from paring import _core
 from paring.solvers._loop import Run
-from paring.solvers.dual_ascent import DualAscent, DualState, step_lengths
+from paring.solvers.dual_ascent import DualAscent, DualState, Refinement, step_lengths
+from paring.solvers.refine import Exchange
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,8 @@ class DIHT(DualAscent):
 
     c: float | None = None
     reach: float = 1.0
+    refine: Refinement = Exchange()
+    patience: float = 20
     name: ClassVar[str] = "diht"
 
     def init(self, problem: Any, run: Run) -> DualState:

@@ -7,43 +7,37 @@ free). A round moves a by a super-gradient step, whose super-gradient is (v_i/n)
 
     w(a) = argmax { c.w - (ridge/2) |w|^2 : w feasible } = H_k(c / ridge)
 
-D need not rise: the best a is kept. w(a), with the b that minimises F, is a primal candidate; the best is kept. A
-support that stays from one round to the next is minimised on (as is every new one where that costs next to nothing,
-and at the end that of the best candidate and of the mean w), and the slopes at the minimum are tried as an a.
-
-How far D can rise at all is bounded by the weighted means of the candidates (weights 1, 2, 3, ..; w_ and z_ the means):
+D need not rise: the best a is kept. w(a), with the b that minimises F, is a primal candidate; the best is kept, and
+refined as ``refine.py`` says. How far D can rise at all is bounded by the weighted means of the candidates (weights 1,
+2, 3, ..; z_ the mean of their scores):
 
     max_a D(a) <= reach = (1/n) sum_i v_i loss(z_i + b, y_i) + (ridge/2) mean |w(a)|^2
 
-It ends, converged, where the gap F - D is within tol, or where reach - D is within tol or a SETTLED share of the gap:
-what is left of the gap is then that of the relaxation, which no a can close.
+It ends where the gap F - D is within tol; or where reach - D is within tol or a SETTLED share of the gap: what is left
+is then the gap of the relaxation, which no a can close; or where ``patience`` rounds have gained next to nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paring.dual import balanced, dual_point, slopes_at
+from paring.dual import dual_point, slopes_at
 from paring.result import Certificate, Model
 from paring.solvers._loop import Run, State, start_model
-from paring.solvers.corner import minimise_corners
 from paring.solvers.refusals import refuse_dual
 from paring.solvers.steps import model_of, support_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SETTLED = 0.05  # of the gap: what D may still gain where the rest is the relaxation's
-PATIENCE = 100  # rounds in which gap and reach - D together must fall by a PROGRESS share of themselves
-PROGRESS = 0.01
-CHEAP = 2e6  # operations of a minimisation on a support: about a millisecond
-MOST_CHEAP = 50  # such minimisations
+SETTLED = 0.25  # of the gap: what D may still gain where the rest is the relaxation's
+PROGRESS = 0.05  # the share by which gap and reach - D together must fall in ``patience`` rounds
 CURVATURE_OF_CONJUGATE = {"squared": 1.0, "huber": 1.0, "squared_hinge": 1.0, "logistic": 4.0, "hinge": 0.0}
-SHARE_OF_CLOSED_FORM = 0.25  # the hinge's c, measured on text: diht.md
+SHARE_OF_CLOSED_FORM = 0.5  # the hinge's c, measured on text: diht.md
 LONGEST = 1e12  # a step: a is then the slope itself, to the last digits
 
 
@@ -70,6 +64,16 @@ class DualState(State):
     curvature: float = 0.0
     minimised: frozenset[bytes] = field(default_factory=frozenset)
     mark: tuple[int, float] = (0, np.inf)
+    swap_optimal: str | None = None
+    exchanged: str = ""
+
+
+class Refinement(Protocol):
+    """What is done with supports between rounds, and with the best model at the end. The values: ``refine.py``."""
+
+    def between(self, problem: Any, state: DualState, stays: bool) -> DualState: ...
+
+    def finish(self, problem: Any, state: DualState, tol: float) -> DualState: ...
 
 
 class DualAscent:
@@ -77,6 +81,8 @@ class DualAscent:
 
     name: ClassVar[str]
     only_features: ClassVar[bool] = False
+    refine: Refinement
+    patience: float
 
     def ascend(self, problem: Any, state: DualState, run: Run) -> tuple[Array, DualState]:
         raise NotImplementedError
@@ -105,17 +111,34 @@ class DualAscent:
         a, state = self.ascend(problem, state, run)
         before = state.features
         state = arrived(problem, state, a)
-        state = minimised_where_due(problem, state, bool(np.array_equal(state.features, before)))
-        return judged(problem, state, run.tol)
+        state = self.refine.between(problem, state, bool(np.array_equal(state.features, before)))
+        return self.judged(problem, state, run.tol)
+
+    def judged(self, problem: Any, state: DualState, tol: float) -> DualState:
+        """The state with its gap as residual; converged or stalled where it is time."""
+        state.residual = gap_of(problem, state)
+        if state.residual <= tol:
+            state.done = "converged"
+        elif settled(problem, state, tol):
+            state = self.refine.finish(problem, state, tol)
+            state.done = "converged"
+        elif state.residual + left(problem, state) < (1 - PROGRESS) * state.mark[1]:
+            state.mark = (state.rounds, state.residual + left(problem, state))
+        elif state.rounds - state.mark[0] >= self.patience:
+            state = self.refine.finish(problem, state, tol)
+            converged = state.exchanged or state.residual <= tol or settled(problem, state, tol)
+            state.done = "converged" if converged else "stalled"
+        return state
 
     def certificate(self, problem: Any, state: DualState, run: Run) -> Certificate:
-        left, gap = max(state.reach - state.bound, 0.0) / problem.scale, state.residual
-        settled = left <= max(run.tol, SETTLED * gap)
+        more, at_its_best = left(problem, state), settled(problem, state, run.tol)
+        if state.exchanged and not at_its_best:
+            return Certificate("swap_optimal", run.tol, state.exchanged)
         return Certificate(
             "dual_maximum",
-            left,
-            f"the dual is {'' if settled else 'not '}at its maximum: no dual point raises the bound by more than "
-            f"{left:.1g} of the null objective, of a gap of {gap:.1g}",
+            more,
+            f"the dual is {'' if at_its_best else 'not '}at its maximum: no dual point raises the bound by more than "
+            f"{more:.1g} of the null objective, of a gap of {state.residual:.1g}",
         )
 
 
@@ -155,67 +178,21 @@ def offered(problem: Any, state: DualState, model: Model, z: Array) -> DualState
     return state
 
 
-def minimised_where_due(problem: Any, state: DualState, stays: bool) -> DualState:
-    """Minimise on the support where it stays, or where that is cheap."""
-    cheap = problem.n * len(state.features) ** 2 <= CHEAP and len(state.minimised) < MOST_CHEAP
-    return minimised(problem, state, state.features) if stays or cheap else state
-
-
-def minimised(problem: Any, state: DualState, features: Indices) -> DualState:
-    """Minimise F on ``features``, once: a primal candidate, and its slopes a dual one. Cost: that, and a pass."""
-    if features.tobytes() in state.minimised:
-        return state
-    b = problem.best_intercept(state.z) if problem.fit_intercept else 0.0
-    if problem.loss.smooth:
-        found = problem.minimise_on(features, state.w[features], b)
-        a, _ = slopes_at(problem, problem.design.scores_on(features, found.w))
-    else:
-        found = minimise_corners(problem, features, state.w[features], b, state.a)
-        a = balanced(problem, found.a) if problem.fit_intercept else found.a
-    state = replace(state, minimised=state.minimised | {features.tobytes()})
-    w = problem.zeros()
-    w[features] = found.w
-    if found.objective < state.objective:
-        state.model, state.objective = model_of(problem.constraint, w, found.b), found.objective
-    bound = dual_point(problem, a).bound()
-    if bound > state.bound:
-        state.dual, state.bound = a, bound
-    return state
-
-
 # -- the end -------------------------------------------------------------------------------------------------------
 
 
-def judged(problem: Any, state: DualState, tol: float) -> DualState:
-    """The state with its gap as residual; converged or stalled where it is time."""
-    state.residual = gap_of(problem, state)
-    if state.residual <= tol:
-        state.done = "converged"
-        return state
-    left = state.reach - state.bound
-    if left <= max(tol, SETTLED * state.residual) * problem.scale:
-        return finished(problem, state, tol, "converged")
-    size = state.residual * problem.scale + left
-    if size < (1 - PROGRESS) * state.mark[1]:
-        state.mark = (state.rounds, size)
-    elif state.rounds - state.mark[0] >= PATIENCE:
-        return finished(problem, state, tol, "stalled")
-    return state
-
-
-def finished(problem: Any, state: DualState, tol: float, done: str) -> DualState:
-    """The state after minimising on the supports of the best candidate and of the mean of all."""
-    constraint = problem.constraint
-    best = support_of(constraint, state.model.dense(problem.d))
-    for features in (best, support_of(constraint, constraint.project(state.mean_w))):
-        state = minimised(problem, state, features)
-    state.residual = gap_of(problem, state)
-    state.done = "converged" if state.residual <= tol else done
-    return state
-
-
 def gap_of(problem: Any, state: DualState) -> float:
+    """F - D of the best, relative to F at the null model."""
     return max(state.objective - state.bound, 0.0) / float(problem.scale)
+
+
+def left(problem: Any, state: DualState) -> float:
+    """What D may still gain, relative to the same."""
+    return max(state.reach - state.bound, 0.0) / float(problem.scale)
+
+
+def settled(problem: Any, state: DualState, tol: float) -> bool:
+    return left(problem, state) <= max(tol, SETTLED * gap_of(problem, state))
 
 
 # -- steps ---------------------------------------------------------------------------------------------------------
@@ -228,7 +205,7 @@ def conjugate_curvature(problem: Any) -> float:
 
 
 def constant_of(problem: Any, c: float | None) -> float:
-    """c of the steps c/(t+2) where mu = 0. None: a quarter of the closed form's step, ridge n / |x_i on the support|^2,
+    """c of the steps c/(t+2) where mu = 0. None: half the closed form's step, ridge n / |x_i on the support|^2,
     at a mean row and on the k columns of largest square."""
     if c is not None:
         return c

@@ -31,7 +31,8 @@ from paring import _core
 from paring.dual import balanced
 from paring.solvers._loop import Run
 from paring.solvers.diht import check_steps
-from paring.solvers.dual_ascent import DualAscent, DualState, step_lengths
+from paring.solvers.dual_ascent import DualAscent, DualState, Refinement, step_lengths
+from paring.solvers.refine import Exchange
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -49,6 +50,8 @@ class SDIHT(DualAscent):
     batch: int = 10
     c: float | None = None
     reach: float = 1.0
+    refine: Refinement = Exchange()
+    patience: float = 20
     name: ClassVar[str] = "sdiht"
     only_features: ClassVar[bool] = True
 
