@@ -46,7 +46,7 @@ def minimise_corners(problem: Any, features: Indices, w: Array, b: float, a: Arr
     search = _Search(problem, features)
     point, converged = search.run(search.start(w, b, a))
     w = point.w
-    z = search.block.scores(w, 0.0, problem.design.threads) - float(search.shifts @ w)
+    z = search.block.scores(w, float(search.shifts @ w), problem.design.threads)
     b = problem.best_intercept(z) if problem.fit_intercept else 0.0
     objective = problem.value_at(z + b, w)
     return Restricted(features, w, b, z + b, objective, search.block, None, converged, a=point.a)
@@ -207,4 +207,3 @@ def _turning(slope_at: Any, slope: float, longest: float) -> float:
     from scipy.optimize import brentq
 
     return float(brentq(slope_at, low, high, rtol=1e-3, xtol=1e-14 * high))
-

@@ -9,7 +9,8 @@ t = 0; with an intercept the t for which sum_i v_i a_i = 0. The prox takes the p
 a_i + s (x_i.w - loss*'(a_i)), projected: the same update with s/(1 + mu s) for s where loss* is quadratic on its domain
 (squared, huber, the hinges), and defined for the logistic loss, whose loss*' is infinite at the ends.
 s = 1/(mu (t+1)), which is the paper's n/(mu (t+2)); c/(t+2) for the hinge (mu = 0); and no longer than ``reach`` over
-the curvature of D seen along the last steps, without which small ridges take hundreds of rounds to come to their senses.
+the curvature of D seen along the last steps: without that, a small ridge costs hundreds of rounds before s is short
+enough.
 
 Start: the slopes at w = 0. What is kept, minimised on and reported, and when it ends: ``dual_ascent.py``.
 Source: Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 1 (its text lost the minus signs of c).
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from paring import _core
 from paring.solvers._loop import Run
 from paring.solvers.dual_ascent import DualAscent, DualState, Refinement, step_lengths
-from paring.solvers.refine import Exchange
+from paring.solvers.refine import EXCHANGE
 
 Array = NDArray[np.float64]
 
@@ -37,14 +38,15 @@ FORGET = 0.99  # a round's: how slowly a curvature once seen is forgotten
 @dataclass(frozen=True)
 class DIHT(DualAscent):
     """c : the constant of the hinge's steps (None: from the data). reach : how many times the inverse of the curvature
-    seen a step may be; infinity for the paper's steps as they are.
+    seen a step may be; infinity for the paper's steps as they are. refine, patience : see ``refine.py`` and
+    ``dual_ascent.py``.
 
     tol bounds the dual gap relative to F at the null model; see ``dual_ascent.py`` for where it cannot close.
     """
 
     c: float | None = None
     reach: float = 1.0
-    refine: Refinement = Exchange()
+    refine: Refinement = EXCHANGE
     patience: float = 20
     name: ClassVar[str] = "diht"
 
@@ -54,7 +56,7 @@ class DIHT(DualAscent):
         return replace(state, curvature=curvature_along(problem, state, state.a, state.c))
 
     def ascend(self, problem: Any, state: DualState, run: Run) -> tuple[Array, DualState]:
-        s = float(step_lengths(problem, self.c, 1, np.array([state.steps]))[0])
+        s = float(step_lengths(problem, self.c, 1, state.steps))
         if state.curvature > 0:
             s = min(s, self.reach / state.curvature)
         a = moved(problem, state.a + s * state.z, s)

@@ -38,12 +38,13 @@ SETTLED = 0.25  # of the gap: what D may still gain where the rest is the relaxa
 PROGRESS = 0.05  # the share by which gap and reach - D together must fall in ``patience`` rounds
 CURVATURE_OF_CONJUGATE = {"squared": 1.0, "huber": 1.0, "squared_hinge": 1.0, "logistic": 4.0, "hinge": 0.0}
 SHARE_OF_CLOSED_FORM = 0.5  # the hinge's c, measured on text: diht.md
+FARTHEST = 1e100  # a weight: beyond, squares overflow
 LONGEST = 1e12  # a step: a is then the slope itself, to the last digits
 
 
 @dataclass(kw_only=True)
 class DualState(State):
-    """A dual point a with c, its primal candidate w = w(a) on ``features``, scores z without intercept; the best so far.
+    """A dual point a with c; its primal candidate w = w(a) on ``features``, scores z without intercept.
 
     dual, bound : the best a and D there. mean_* : of the candidates, whose ``reach`` bounds D from above.
     steps : dual steps made. curvature : of D along the last one (diht).
@@ -55,7 +56,6 @@ class DualState(State):
     z: Array
     features: Indices
     dual: Array
-    bound: float = -np.inf
     mean_w: Array
     mean_z: Array
     mean_square: float = 0.0
@@ -66,6 +66,7 @@ class DualState(State):
     mark: tuple[int, float] = (0, np.inf)
     swap_optimal: str | None = None
     exchanged: str = ""
+    exchanged_to: float = np.inf
 
 
 class Refinement(Protocol):
@@ -117,17 +118,16 @@ class DualAscent:
     def judged(self, problem: Any, state: DualState, tol: float) -> DualState:
         """The state with its gap as residual; converged or stalled where it is time."""
         state.residual = gap_of(problem, state)
-        if state.residual <= tol:
-            state.done = "converged"
-        elif settled(problem, state, tol):
-            state = self.refine.finish(problem, state, tol)
+        if settled(problem, state, tol):
+            state = self.refine.finish(problem, state, tol)  # may shrink the gap, of which what is left is a share
+        if state.residual <= tol or settled(problem, state, tol):
             state.done = "converged"
         elif state.residual + left(problem, state) < (1 - PROGRESS) * state.mark[1]:
             state.mark = (state.rounds, state.residual + left(problem, state))
         elif state.rounds - state.mark[0] >= self.patience:
             state = self.refine.finish(problem, state, tol)
-            converged = state.exchanged or state.residual <= tol or settled(problem, state, tol)
-            state.done = "converged" if converged else "stalled"
+            shown = state.residual <= tol or settled(problem, state, tol) or state.exchanged
+            state.done = "converged" if shown else "stalled"
         return state
 
     def certificate(self, problem: Any, state: DualState, run: Run) -> Certificate:
@@ -148,6 +148,8 @@ class DualAscent:
 def arrived(problem: Any, state: DualState, a: Array) -> DualState:
     """The state at a: D, the primal candidate, the means. Cost: one pass, and a search for the intercept."""
     point = dual_point(problem, a)
+    if not np.abs(point.c).max() < FARTHEST * problem.ridge:
+        raise ValueError("the dual steps are too long: the weights overflow; use reach=1, or raise ridge")
     value = point.bound()
     w = problem.constraint.project(point.c / problem.ridge)
     used = np.flatnonzero(w)
@@ -156,8 +158,6 @@ def arrived(problem: Any, state: DualState, a: Array) -> DualState:
     state.thresholdings += 1
     if value > state.bound:
         state.dual, state.bound = a, value
-    if not np.isfinite(z).all():
-        raise ValueError("the dual step is too long: the scores overflow; scale X and y, or raise ridge")
     state = offered(problem, state, model_of(problem.constraint, w, 0.0), z)
     share = 2.0 / (state.rounds + 2)
     state.mean_w = (1 - share) * state.mean_w + share * w
@@ -213,10 +213,13 @@ def constant_of(problem: Any, c: float | None) -> float:
     return SHARE_OF_CLOSED_FORM * problem.ridge * problem.n / max(float(squares.sum()), np.finfo(float).tiny)
 
 
-def step_lengths(problem: Any, c: float | None, blocks: int, t: Array) -> Array:
-    """s_t of the update a <- prox_{s loss*}(a + s z), for t = 0, 1, ..: the paper's gradient step of blocks n/(mu (t+2))
-    is this one with s_t = blocks / (mu (t + 2 - blocks)) where loss* is quadratic (before t = blocks it leads past the
-    slope, where this one ends); blocks c/(t+2) where mu = 0."""
+def step_lengths(problem: Any, c: float | None, blocks: int, t: Any) -> Array:
+    """s_t of the update a <- prox_{s loss*}(a + s z), t = 0, 1, ..: blocks / (mu (t + 2 - blocks)), or blocks c/(t+2)
+    where mu = 0.
+
+    The first is the paper's gradient step of blocks n/(mu (t+2)) where loss* is quadratic, from t = blocks on; before,
+    the paper's leads past the slope, where this one ends.
+    """
     mu = conjugate_curvature(problem)
     if mu == 0:
         return np.minimum(blocks * constant_of(problem, c) / (t + 2.0), LONGEST)

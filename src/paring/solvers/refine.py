@@ -64,7 +64,11 @@ class Exchange(Minimise):
 
     def finish(self, problem: Any, state: DualState, tol: float) -> DualState:
         state = super().finish(problem, state, tol)
-        return state if gap_of(problem, state) <= max(tol, self.worth) else exchanged(problem, state, tol)
+        known = state.objective >= state.exchanged_to - tol * problem.scale
+        return state if known or gap_of(problem, state) <= max(tol, self.worth) else exchanged(problem, state, tol)
+
+
+EXCHANGE = Exchange()
 
 
 def minimised(problem: Any, state: DualState, features: Indices) -> DualState:
@@ -110,6 +114,7 @@ def exchanged(problem: Any, state: DualState, tol: float) -> DualState:
     features = support_of(problem.constraint, model.dense(problem.d))
     w = model.dense(problem.d)[features]
     state = taken(problem, replace(state), problem.minimise_on(features, w, model.intercept))
+    state.exchanged_to = state.objective
     if smooth is problem:
         state.swap_optimal = engine.swap_optimal
     state.exchanged = "swap-optimal{}: of the exchanges ranked best, none tried lowers the objective".format(
