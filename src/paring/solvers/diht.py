@@ -32,6 +32,7 @@ from paring.solvers.refine import EXCHANGE
 
 Array = NDArray[np.float64]
 
+TURN = 20  # rounds until the hinge's c/(t+2) falls below the inverse of the first curvature seen: measured, diht.md
 FORGET = 0.99  # a round's: how slowly a curvature once seen is forgotten
 
 
@@ -53,10 +54,11 @@ class DIHT(DualAscent):
     def init(self, problem: Any, run: Run) -> DualState:
         check_steps(self)
         state = super().init(problem, run)
-        return replace(state, curvature=curvature_along(problem, state, state.a, state.c))
+        first = curvature_along(problem, state, state.a, state.c)
+        return replace(state, curvature=first, c_of_steps=self.c or (TURN / first if first > 0 else 1.0))
 
     def ascend(self, problem: Any, state: DualState, run: Run) -> tuple[Array, DualState]:
-        s = float(step_lengths(problem, self.c, 1, state.steps))
+        s = float(step_lengths(problem, state.c_of_steps, 1, state.steps))
         if state.curvature > 0:
             s = min(s, self.reach / state.curvature)
         a = moved(problem, state.a + s * state.z, s)

@@ -37,7 +37,6 @@ Indices = NDArray[np.int64]
 SETTLED = 0.25  # of the gap: what D may still gain where the rest is the relaxation's
 PROGRESS = 0.05  # the share by which gap and reach - D together must fall in ``patience`` rounds
 CURVATURE_OF_CONJUGATE = {"squared": 1.0, "huber": 1.0, "squared_hinge": 1.0, "logistic": 4.0, "hinge": 0.0}
-SHARE_OF_CLOSED_FORM = 0.5  # the hinge's c, measured on text: diht.md
 FARTHEST = 1e100  # a weight: beyond, squares overflow
 LONGEST = 1e12  # a step: a is then the slope itself, to the last digits
 
@@ -47,7 +46,7 @@ class DualState(State):
     """A dual point a with c; its primal candidate w = w(a) on ``features``, scores z without intercept.
 
     dual, bound : the best a and D there. mean_* : of the candidates, whose ``reach`` bounds D from above.
-    steps : dual steps made. curvature : of D along the last one (diht).
+    steps : dual steps made. c_of_steps : the constant of their lengths. curvature : of D along the last one (diht).
     """
 
     a: Array
@@ -61,6 +60,7 @@ class DualState(State):
     mean_square: float = 0.0
     reach: float = np.inf
     steps: int = 0
+    c_of_steps: float = 0.0
     curvature: float = 0.0
     minimised: frozenset[bytes] = field(default_factory=frozenset)
     mark: tuple[int, float] = (0, np.inf)
@@ -204,16 +204,7 @@ def conjugate_curvature(problem: Any) -> float:
     return float(loss.parameter if loss.name == "smoothed_hinge" else CURVATURE_OF_CONJUGATE[loss.name])
 
 
-def constant_of(problem: Any, c: float | None) -> float:
-    """c of the steps c/(t+2) where mu = 0. None: half the closed form's step, ridge n / |x_i on the support|^2,
-    at a mean row and on the k columns of largest square."""
-    if c is not None:
-        return c
-    squares = np.sort(problem.constraint.unit_sums(problem.squares))[-problem.constraint.k :]
-    return SHARE_OF_CLOSED_FORM * problem.ridge * problem.n / max(float(squares.sum()), np.finfo(float).tiny)
-
-
-def step_lengths(problem: Any, c: float | None, blocks: int, t: Any) -> Array:
+def step_lengths(problem: Any, c: float, blocks: int, t: Any) -> Array:
     """s_t of the update a <- prox_{s loss*}(a + s z), t = 0, 1, ..: blocks / (mu (t + 2 - blocks)), or blocks c/(t+2)
     where mu = 0.
 
@@ -222,5 +213,5 @@ def step_lengths(problem: Any, c: float | None, blocks: int, t: Any) -> Array:
     """
     mu = conjugate_curvature(problem)
     if mu == 0:
-        return np.minimum(blocks * constant_of(problem, c) / (t + 2.0), LONGEST)
+        return np.minimum(blocks * c / (t + 2.0), LONGEST)
     return np.minimum(blocks / (mu * np.maximum(t + 2.0 - blocks, 1 / LONGEST)), LONGEST)
