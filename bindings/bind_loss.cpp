@@ -46,6 +46,13 @@ auto conjugates(const Loss& loss, const Scores& a, const Vector& y) {
     return to_numpy(std::move(out), {y.shape(0)});
 }
 
+auto prox_conjugates(const Loss& loss, const Vector& u, const Vector& y, double step) {
+    require(u.shape(0) == y.shape(0), "points and targets differ in length");
+    std::vector<double> out(y.shape(0));
+    loss.prox_conjugate(u.data(), y.data(), step, static_cast<Index>(y.shape(0)), out.data());
+    return to_numpy(std::move(out), {y.shape(0)});
+}
+
 auto domain(const Loss& loss, const Vector& y) {
     std::vector<double> lower(y.shape(0)), upper(y.shape(0));
     loss.domain(y.data(), static_cast<Index>(y.shape(0)), lower.data(), upper.data());
@@ -63,6 +70,7 @@ void bind_loss(nb::module_& m) {
         .def("slope", &slopes, nb::arg("z").noconvert(), nb::arg("y").noconvert())
         .def("curvature", &curvatures, nb::arg("z").noconvert(), nb::arg("y").noconvert())
         .def("conjugate", &conjugates, nb::arg("a").noconvert(), nb::arg("y").noconvert())
+        .def("prox_conjugate", &prox_conjugates, nb::arg("u").noconvert(), nb::arg("y").noconvert(), nb::arg("step"))
         .def("domain", &domain, nb::arg("y").noconvert())
         .def(
             "total",

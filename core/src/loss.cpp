@@ -12,7 +12,13 @@ namespace {
 
 struct Interval {
     double lower, upper;
+    double clip(double a) const { return std::clamp(a, lower, upper); }
 };
+
+// argmin_a step (curvature a^2 / 2 + y a) + (a - u)^2 / 2 over an interval: the conjugates that are quadratic there.
+double quadratic_prox(double u, double y, double step, double curvature, Interval domain) {
+    return domain.clip((u - step * y) / (1 + step * curvature));
+}
 
 double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
 
@@ -23,6 +29,7 @@ struct Squared {
     double curvature(double, double) const { return 1; }
     double conjugate(double a, double y) const { return 0.5 * a * a + a * y; }
     Interval domain(double) const { return {-infinity, infinity}; }
+    double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
 };
 
 // exp(x) for x <= 0 and log(1 + e) for 0 <= e <= 1, to about two units in the last place, without branches or calls, so
@@ -94,6 +101,19 @@ struct Logistic {
         return p < 0 || p > 1 ? infinity : x_log_x(p) + x_log_x(1 - p);
     }
     Interval domain(double y) const { return y > 0 ? Interval{-1, 0} : Interval{0, 1}; }
+    // With p = -a y = 1/(1 + exp(-m)): the root of the increasing step m + p(m) + y u, by Newton kept in its bracket.
+    double prox_conjugate(double u, double y, double step) const {
+        const double target = -y * u;
+        double low = (target - 1) / step, high = target / step, m = std::clamp(0.0, low, high), p = 0.5;
+        for (int round = 0; round < 60; ++round) {
+            p = -slope(-m, 1.0);
+            const double value = step * m + p - target, next = m - value / (step + p * (1 - p));
+            (value > 0 ? high : low) = m;
+            if (std::abs(next - m) <= 4e-16 * std::abs(m)) break;
+            m = next > low && next < high ? next : 0.5 * (low + high);
+        }
+        return -y * p;
+    }
 };
 
 struct Hinge {
@@ -103,6 +123,7 @@ struct Hinge {
     double curvature(double, double) const { return 0; }
     double conjugate(double a, double y) const { return a * y < -1 || a * y > 0 ? infinity : a * y; }
     Interval domain(double y) const { return y > 0 ? Interval{-1, 0} : Interval{0, 1}; }
+    double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 0, domain(y)); }
 };
 
 struct SquaredHinge {
@@ -115,6 +136,7 @@ struct SquaredHinge {
     double curvature(double z, double y) const { return y * z < 1 ? 1.0 : 0.0; }
     double conjugate(double a, double y) const { return a * y > 0 ? infinity : a * y + 0.5 * a * a; }
     Interval domain(double y) const { return y > 0 ? Interval{-infinity, 0} : Interval{0, infinity}; }
+    double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
 };
 
 // The hinge with its corner rounded over a width gamma.
@@ -134,6 +156,9 @@ struct SmoothedHinge {
         return a * y < -1 || a * y > 0 ? infinity : a * y + 0.5 * gamma * a * a;
     }
     Interval domain(double y) const { return y > 0 ? Interval{-1, 0} : Interval{0, 1}; }
+    double prox_conjugate(double u, double y, double step) const {
+        return quadratic_prox(u, y, step, gamma, domain(y));
+    }
 };
 
 struct Huber {
@@ -147,6 +172,7 @@ struct Huber {
     double curvature(double z, double y) const { return std::abs(z - y) <= delta ? 1.0 : 0.0; }
     double conjugate(double a, double y) const { return std::abs(a) > delta ? infinity : 0.5 * a * a + a * y; }
     Interval domain(double) const { return {-delta, delta}; }
+    double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
 };
 
 // exp(z) - y z: the log-likelihood without its constant log(y!).
@@ -220,6 +246,12 @@ class Scalar final : public Loss {
     void conjugate(const double* a, const double* y, Index n, double* out) const override {
         for (Index i = 0; i < n; ++i) out[i] = f_.conjugate(a[i], y[i]);
     }
+    void prox_conjugate(const double* u, const double* y, double step, Index n, double* out) const override {
+        if constexpr (requires { f_.prox_conjugate(*u, *y, step); })
+            for (Index i = 0; i < n; ++i) out[i] = f_.prox_conjugate(u[i], y[i], step);
+        else
+            throw std::invalid_argument("this loss's conjugate has no prox");
+    }
     void domain(const double* y, Index n, double* lower, double* upper) const override {
         for (Index i = 0; i < n; ++i) {
             const Interval interval = f_.domain(y[i]);
@@ -273,6 +305,9 @@ class Multinomial final : public Loss {
             }
             out[i] = inside && std::abs(sum - 1) <= rounding * static_cast<double>(classes_) ? entropy : infinity;
         }
+    }
+    void prox_conjugate(const double*, const double*, double, Index, double*) const override {
+        throw std::invalid_argument("multinomial: the conjugate's prox is not implemented");
     }
     void domain(const double*, Index, double*, double*) const override {
         throw std::invalid_argument("multinomial: the domain of the conjugate is a simplex, not an interval");

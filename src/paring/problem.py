@@ -7,6 +7,7 @@ v has mean 1. The intercept b is never thresholded, ridged or counted.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 NULL_TOLERANCE = 1e-14
+FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 COLUMNS_AT_ONCE = 64
 
@@ -93,6 +95,14 @@ class Problem:
         self.design.threads, self.n = threads, len(kept)
         self.y, self.v = self.y[kept], _weights(self.v[kept], self.n)
 
+    def with_loss(self, loss: losses.Loss) -> Problem:
+        """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
+        other = copy.copy(self)
+        for derived in ("null", "scale", "target", "lipschitz"):
+            vars(other).pop(derived, None)
+        other.loss = loss
+        return other
+
     @property
     def outputs(self) -> int:
         return self.loss.outputs
@@ -143,10 +153,12 @@ class Problem:
         if self.loss.name == "squared":
             return float(np.average(self.y - z, weights=self.v))
         if not self.loss.smooth:  # hinge: the minimum is at a corner y_i - z_i; sorted slopes change sign there
-            corners, step = self.y - z, self.v
+            corners = self.y - z
             order = np.argsort(corners)
-            slope = -float(self.v[self.y > 0].sum()) + np.cumsum(step[order])
-            return float(corners[order][min(int(np.searchsorted(slope, 0.0)), self.n - 1)])
+            slope = -float(self.v[self.y > 0].sum()) + np.cumsum(self.v[order])
+            flat = FLAT_SLOPE * self.n  # b is the middle of where the slope is 0, if it is for a while
+            ends = np.searchsorted(slope, [-flat, flat])
+            return float(corners[order][np.minimum(ends, self.n - 1)].mean())
         return minimise_intercept(self, z)
 
     @cached_property
@@ -166,11 +178,11 @@ class Problem:
 
         return minimise_on(self, features, w, b)
 
-    def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
+    def gap(self, model: Model, objective: float, ascend: bool = False, known: float = -np.inf) -> float:
         """F less a lower bound on the best F; infinity where there is none."""
         from paring.certificates import bound_from
 
-        return bound_from(self, model, objective, ascend=ascend)
+        return bound_from(self, model, objective, ascend=ascend, known=known)
 
     # -- curvature ----------------------------------------------------------------------------------------------
 

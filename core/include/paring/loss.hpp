@@ -23,6 +23,8 @@ class Loss {
     virtual double total(const double* z, const double* y, const double* v, Index n) const = 0;
     // loss*(a, y), infinity outside its domain.
     virtual void conjugate(const double* a, const double* y, Index n, double* out) const = 0;
+    // argmin_a step loss*(a, y) + (a - u)^2 / 2, which lies in the domain (one output; not poisson).
+    virtual void prox_conjugate(const double* u, const double* y, double step, Index n, double* out) const = 0;
     // The domain of the conjugate for target y: a in [lower, upper] (one output).
     virtual void domain(const double* y, Index n, double* lower, double* upper) const = 0;
 };

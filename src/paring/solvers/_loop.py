@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from paring import _core
+from paring.certificates import gap_to
 from paring.result import Certificate, Model, PathPoint, Record, Result
 from paring.solvers.blas import one_thread
 
@@ -23,12 +24,14 @@ class State:
     """What a solver knows between two rounds. Solvers extend it; ``model`` is always a whole, feasible answer.
 
     residual : what the solver's certificate has come down to, relative to F at the null model.
+    bound : a lower bound on the best F, if the solver has found one by ``paring.dual``.
     done : why it ended ("converged", "stalled"), or None while it goes on.
     """
 
     model: Model
     objective: float = np.inf
     residual: float = np.inf
+    bound: float = -np.inf
     thresholdings: int = 0
     rounds: int = 0
     done: str | None = None
@@ -206,9 +209,10 @@ def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> st
     return "max_passes" if record.passes >= run.max_passes - PASSES_ROUNDING else None
 
 
-def _gap(problem: Any, model: Model, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
+def _gap(problem: Any, state: Any, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
     """F less its bound; the reason, if the ascent for a better one was cut short by Ctrl-C."""
-    gap = problem.gap(model, objective, ascend=False)
+    model = state.model
+    gap = problem.gap(model, objective, ascend=False, known=state.bound)
     if not run.certify or gap <= run.tol * problem.scale:
         return gap, None
     problem.design.stop = stop  # the ascent ends at the deadline with the best bound so far
@@ -240,8 +244,10 @@ def _finished(
     if reason not in ("interrupted", "time_limit"):  # else no pass more: the caller is waiting
         objective = problem.objective(model)
         certificate = solver.certificate(problem, state, run)
-        gap, ended = _gap(problem, model, objective, run, stop)
+        gap, ended = _gap(problem, state, objective, run, stop)
         reason = ended or reason
+    elif np.isfinite(state.bound):
+        gap = gap_to(problem, objective, state.bound)
     proved = bool(np.isfinite(gap) and gap <= run.tol * problem.scale)
     if proved:
         certificate = Certificate("dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol")

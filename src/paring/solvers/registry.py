@@ -142,6 +142,20 @@ ENTRIES = (
         "ASBCDHT (Chen & Gu 2016) as in the experiments of asbcd-htp",
         "variance-reduced block steps by n_jobs workers, each keeps the k largest",
     ),
+    Entry(
+        "diht",
+        "diht.DIHT",
+        "exact k, dual",
+        "Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 1",
+        "super-gradient ascent of the dual; ends with a gap; takes the hinge",
+    ),
+    Entry(
+        "sdiht",
+        "sdiht.SDIHT",
+        "exact k, dual",
+        "Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 2",
+        "dual ascent over blocks of rows; ends with a gap; takes the hinge",
+    ),
 )
 
 ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp", "stoiht": "sg-ht"}
