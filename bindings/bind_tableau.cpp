@@ -6,34 +6,36 @@ namespace paring {
 namespace {
 
 // Rows of H from a Python callable (int64 features -> float64 rows), or from H itself.
-GramRows gram_rows(const nb::object& source, Index d) {
+GramRows::Source gram_rows(const nb::object& source, Index d) {
     Matrix whole;
     if (nb::try_cast(source, whole)) {
         require(static_cast<Index>(whole.shape(0)) == d && static_cast<Index>(whole.shape(1)) == d, "H must be d x d");
-        return [whole, d](std::span<const Index> features, double* out) {
-            for (const Index j : features) out = std::copy_n(whole.data() + j * d, d, out);
+        return [whole, d](std::span<const Index> features, std::span<double* const> rows) {
+            for (std::size_t a = 0; a < features.size(); ++a) std::copy_n(whole.data() + features[a] * d, d, rows[a]);
         };
     }
-    return [source, d](std::span<const Index> features, double* out) {
+    return [source, d](std::span<const Index> features, std::span<double* const> rows) {
         const nb::gil_scoped_acquire hold;
         auto* kept = new std::vector<Index>(features.begin(), features.end());
         const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
         const nb::ndarray<nb::numpy, Index> asked(kept->data(), {kept->size()}, owner);
-        const auto rows = nb::cast<Matrix>(source(asked));
-        require(rows.shape(0) == features.size() && static_cast<Index>(rows.shape(1)) == d,
+        const auto made = nb::cast<Matrix>(source(asked));
+        require(made.shape(0) == features.size() && static_cast<Index>(made.shape(1)) == d,
                 "gram rows of another shape");
-        std::copy_n(rows.data(), rows.size(), out);
+        for (std::size_t a = 0; a < features.size(); ++a)
+            std::copy_n(made.data() + static_cast<Index>(a) * d, d, rows[a]);
     };
 }
 
 void make(Tableau* self, const Vector& gradient, const Vector& diagonal, double objective, const Bytes& always,
-          const Bytes& never, const nb::object& gram, double tolerance, double batch, double cache_bytes) {
+          const Bytes& never, const nb::object& gram, double tolerance, double batch, double cache_bytes,
+          Index at_once) {
     const std::size_t d = gradient.shape(0);
     require(diagonal.shape(0) == d && always.shape(0) == d && never.shape(0) == d,
             "the tableau's parts differ in size");
     new (self) Tableau({gradient.data(), gradient.data() + d}, {diagonal.data(), diagonal.data() + d}, objective,
                        {always.data(), always.data() + d}, {never.data(), never.data() + d},
-                       gram_rows(gram, static_cast<Index>(d)), {tolerance, batch, cache_bytes});
+                       gram_rows(gram, static_cast<Index>(d)), {tolerance, batch, cache_bytes, at_once});
 }
 
 template <void (Tableau::*move)(Index, const Context&)>
@@ -50,7 +52,7 @@ void bind_tableau(nb::module_& m) {
                         "Least squares on a support: exact gains and exchanges (core/include/paring/tableau.hpp).")
         .def("__init__", &make, nb::arg("gradient").noconvert(), nb::arg("diagonal").noconvert(), nb::arg("objective"),
              nb::arg("always").noconvert(), nb::arg("never").noconvert(), nb::arg("gram"), nb::arg("tolerance"),
-             nb::arg("batch"), nb::arg("cache_bytes"))
+             nb::arg("batch"), nb::arg("cache_bytes"), nb::arg("at_once"))
         .def_prop_ro("size", &Tableau::size)
         .def_prop_ro("objective", &Tableau::objective)
         .def_prop_ro(

@@ -140,6 +140,14 @@ def test_deadline_between_and_within_passes(maker: str, name: str, tmp_path: Pat
     counted.verb()
 
 
+@pytest.mark.parametrize("kind", [np.ascontiguousarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+def test_a_gram_matrix_is_not_begun_past_the_deadline(kind: Callable[[np.ndarray], Any]) -> None:
+    design = Design(kind(np.ones((50, 6))))
+    design.stop = _core.Stop(0.0)
+    with pytest.raises(_core.Stopped):
+        design.gram(np.ones(50), None)
+
+
 # -- a single call that lasts ---------------------------------------------------------------------------------------
 
 

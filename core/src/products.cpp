@@ -1,3 +1,6 @@
+// Both products are one: out[r, :] += sum_l u[r, l] x[l, :], columns in groups of eight, a tile of out in registers.
+// For weighted sums of lines x is the lines. For inner products x is the vectors, copied so that those of a group lie
+// side by side, u the lines where they are, and out is turned at the end.
 #include "paring/products.hpp"
 
 #include <algorithm>
@@ -12,9 +15,17 @@ namespace paring {
 
 namespace {
 
-constexpr Index width = 8;
-using Wide = double __attribute__((vector_size(width * sizeof(double))));
-using WideFloat = float __attribute__((vector_size(width * sizeof(float))));
+constexpr Index lanes = 8;  // columns of a group
+using Wide = double __attribute__((vector_size(lanes * sizeof(double))));
+using WideFloat = float __attribute__((vector_size(lanes * sizeof(float))));
+
+// Columns in groups: those of line l and group g begin at data + l line + g group.
+template <class T>
+struct Grouped {
+    T* data;
+    Index line, group;
+    Grouped from(Index l, Index g) const { return {data + l * line + g * group, line, group}; }
+};
 
 [[gnu::always_inline]] inline Wide load(const double* x) {
     Wide out;
@@ -26,144 +37,154 @@ using WideFloat = float __attribute__((vector_size(width * sizeof(float))));
     std::memcpy(&narrow, x, sizeof narrow);
     return __builtin_convertvector(narrow, Wide);
 }
-[[gnu::always_inline]] inline void store(double* x, const Wide& wide) { std::memcpy(x, &wide, sizeof wide); }
-[[gnu::always_inline]] inline double sum(const Wide& x) {
-    return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
-}
 
-// out[a * ldo + l] += products over one chunk of n elements, L lines with A vectors in registers.
-template <Index L, Index A, class T>
-[[gnu::always_inline]] inline void inner_tile(const T* x, Index ldx, const double* v, Index ldv, Index n, double* out,
-                                              Index ldo) {
-    Wide sums[L][A] = {};
-    Index e = 0;
-    for (; e + width <= n; e += width) {
-        Wide vectors[A];
-        for (Index a = 0; a < A; ++a) vectors[a] = load(v + a * ldv + e);
-        for (Index l = 0; l < L; ++l) {
-            const Wide line = load(x + l * ldx + e);
-            for (Index a = 0; a < A; ++a) sums[l][a] += line * vectors[a];
-        }
-    }
-    for (Index l = 0; l < L; ++l)
-        for (Index a = 0; a < A; ++a) {
-            double total = sum(sums[l][a]);
-            for (Index rest = e; rest < n; ++rest) total += static_cast<double>(x[l * ldx + rest]) * v[a * ldv + rest];
-            out[a * ldo + l] += total;
-        }
-}
-
-template <class T>
-[[gnu::always_inline]] inline void inner_block_of(const T* x, Index ldx, Index lines, const double* v, Index ldv,
-                                                  Index m, Index n, double* out, Index ldo) {
-    Index l = 0;
-    for (; l + 4 <= lines; l += 4) {
-        Index a = 0;
-        for (; a + 4 <= m; a += 4) inner_tile<4, 4>(x + l * ldx, ldx, v + a * ldv, ldv, n, out + a * ldo + l, ldo);
-        for (; a + 2 <= m; a += 2) inner_tile<4, 2>(x + l * ldx, ldx, v + a * ldv, ldv, n, out + a * ldo + l, ldo);
-        if (a < m) inner_tile<4, 1>(x + l * ldx, ldx, v + a * ldv, ldv, n, out + a * ldo + l, ldo);
-    }
-    for (; l < lines; ++l) {
-        Index a = 0;
-        for (; a + 2 <= m; a += 2) inner_tile<1, 2>(x + l * ldx, ldx, v + a * ldv, ldv, n, out + a * ldo + l, ldo);
-        if (a < m) inner_tile<1, 1>(x + l * ldx, ldx, v + a * ldv, ldv, n, out + a * ldo + l, ldo);
-    }
-}
-
-PARING_CLONES void inner_block(const float* x, Index ldx, Index lines, const double* v, Index ldv, Index m, Index n,
-                               double* out, Index ldo) {
-    inner_block_of(x, ldx, lines, v, ldv, m, n, out, ldo);
-}
-PARING_CLONES void inner_block(const double* x, Index ldx, Index lines, const double* v, Index ldv, Index m, Index n,
-                               double* out, Index ldo) {
-    inner_block_of(x, ldx, lines, v, ldv, m, n, out, ldo);
-}
-
-// out[a, :] += sum_l u[a, l] x[l, :] over R rows of out and H registers of columns.
-template <Index R, Index H, class T>
-[[gnu::always_inline]] inline void combine_tile(const T* x, Index ldx, Index lines, const double* u, Index ldu,
-                                                double* out, Index ldo) {
-    Wide sums[R][H];
-    for (Index a = 0; a < R; ++a)
-        for (Index h = 0; h < H; ++h) sums[a][h] = load(out + a * ldo + h * width);
+// R rows of out and H groups. `last`: columns of the last group; what lies beyond in out is not touched. The next
+// `Ahead` groups are asked for meanwhile: lines lie far apart, and nothing else would foresee them.
+template <Index R, Index H, Index Ahead, class X, class U>
+[[gnu::always_inline]] inline void tile(const Grouped<const X>& x, Index lines, const U* u, Index ldu,
+                                        const Grouped<double>& out, Index last) {
+    Wide sums[R][H] = {};
     for (Index l = 0; l < lines; ++l) {
         Wide line[H];
-        for (Index h = 0; h < H; ++h) line[h] = load(x + l * ldx + h * width);
-        for (Index a = 0; a < R; ++a)
-            for (Index h = 0; h < H; ++h) sums[a][h] += u[a * ldu + l] * line[h];
+#pragma GCC unroll 8
+        for (Index h = 0; h < H; ++h) line[h] = load(x.data + l * x.line + h * x.group);
+#pragma GCC unroll 8
+        for (Index h = 0; h < Ahead; ++h) __builtin_prefetch(x.data + l * x.line + (H + h) * x.group);
+#pragma GCC unroll 8
+        for (Index r = 0; r < R; ++r) {
+            const auto factor = static_cast<double>(u[r * ldu + l]);
+#pragma GCC unroll 8
+            for (Index h = 0; h < H; ++h) sums[r][h] += factor * line[h];
+        }
     }
-    for (Index a = 0; a < R; ++a)
-        for (Index h = 0; h < H; ++h) store(out + a * ldo + h * width, sums[a][h]);
+#pragma GCC unroll 8
+    for (Index r = 0; r < R; ++r)
+#pragma GCC unroll 8
+        for (Index h = 0; h < H; ++h) {
+            double* to = out.data + r * out.line + h * out.group;
+            const Wide sum = sums[r][h];
+            if (h + 1 < H || last == lanes) {
+                const Wide total = load(to) + sum;
+                std::memcpy(to, &total, sizeof total);
+            } else {
+                for (Index lane = 0; lane < last; ++lane) to[lane] += sum[lane];
+            }
+        }
 }
 
-// out[a, :n] += sum_l u[a, l] x[l, :n], R rows of out at a time.
-template <Index R, class T>
-[[gnu::always_inline]] inline void combine_rows(const T* x, Index ldx, Index lines, const double* u, Index ldu, Index n,
-                                                double* out, Index ldo) {
-    Index e = 0;
-    for (; e + 2 * width <= n; e += 2 * width) combine_tile<R, 2>(x + e, ldx, lines, u, ldu, out + e, ldo);
-    for (; e + width <= n; e += width) combine_tile<R, 1>(x + e, ldx, lines, u, ldu, out + e, ldo);
-    for (Index a = 0; a < R; ++a)
-        for (Index l = 0; l < lines; ++l)
-            for (Index rest = e; rest < n; ++rest)
-                out[a * ldo + rest] += u[a * ldu + l] * static_cast<double>(x[l * ldx + rest]);
+// Rows of out R at a time, then half as many, down to one.
+template <Index R, Index H, Index Ahead, class X, class U>
+[[gnu::always_inline]] inline void rows_of(const Grouped<const X>& x, Index lines, const U* u, Index ldu, Index rows,
+                                           const Grouped<double>& out, Index last) {
+    if (rows >= R) {
+        tile<R, H, Ahead>(x, lines, u, ldu, out, last);
+        for (Index r = R; r + R <= rows; r += R) tile<R, H, 0>(x, lines, u + r * ldu, ldu, out.from(r, 0), last);
+    }
+    if constexpr (R > 1) {
+        const Index r = rows / R * R;
+        if (r == 0) return rows_of<R / 2, H, Ahead>(x, lines, u, ldu, rows, out, last);
+        if (r < rows) rows_of<R / 2, H, 0>(x, lines, u + r * ldu, ldu, rows - r, out.from(r, 0), last);
+    }
 }
 
-template <class T>
-[[gnu::always_inline]] inline void combine_block_of(const T* x, Index ldx, Index lines, const double* u, Index ldu,
-                                                    Index m, Index n, double* out, Index ldo) {
-    Index a = 0;
-    for (; a + 4 <= m; a += 4) combine_rows<4>(x, ldx, lines, u + a * ldu, ldu, n, out + a * ldo, ldo);
-    for (; a < m; ++a) combine_rows<1>(x, ldx, lines, u + a * ldu, ldu, n, out + a * ldo, ldo);
+// Groups H at a time, then one fewer.
+template <Index R, Index H, class X, class U>
+[[gnu::always_inline]] inline void groups_of_rows(const Grouped<const X>& x, Index lines, const U* u, Index ldu,
+                                                  Index rows, const Grouped<double>& out, Index groups, Index last) {
+    Index g = 0;
+    for (; g + H <= groups; g += H)
+        rows_of<R, H, H>(x.from(0, g), lines, u, ldu, rows, out.from(0, g), g + H == groups ? last : lanes);
+    if constexpr (H > 1)
+        if (g < groups) groups_of_rows<R, H - 1>(x.from(0, g), lines, u, ldu, rows, out.from(0, g), groups - g, last);
 }
 
-PARING_CLONES void combine_block(const float* x, Index ldx, Index lines, const double* u, Index ldu, Index m, Index n,
-                                 double* out, Index ldo) {
-    combine_block_of(x, ldx, lines, u, ldu, m, n, out, ldo);
-}
-PARING_CLONES void combine_block(const double* x, Index ldx, Index lines, const double* u, Index ldu, Index m, Index n,
-                                 double* out, Index ldo) {
-    combine_block_of(x, ldx, lines, u, ldu, m, n, out, ldo);
-}
+// Tiles as large as the registers allow: 32 of eight numbers, 16 of four, 16 of two.
+#define PARING_MULTIPLY(target, X, U, R, H)                                                         \
+    target void multiply(const Grouped<const X>& x, Index lines, const U* u, Index ldu, Index rows, \
+                         const Grouped<double>& out, Index groups, Index last) {                    \
+        groups_of_rows<R, H>(x, lines, u, ldu, rows, out, groups, last);                            \
+    }
+#if defined(PARING_NO_CLONES) || !defined(__x86_64__) || !defined(__gnu_linux__)
+#define PARING_MULTIPLIES(X, U) PARING_MULTIPLY(, X, U, 2, 1)
+#else
+#define PARING_MULTIPLIES(X, U)                                    \
+    PARING_MULTIPLY([[gnu::target("arch=x86-64-v4")]], X, U, 8, 3) \
+    PARING_MULTIPLY([[gnu::target("arch=x86-64-v3")]], X, U, 4, 1) \
+    PARING_MULTIPLY([[gnu::target("default")]], X, U, 2, 1)
+#endif
+PARING_MULTIPLIES(double, float)
+PARING_MULTIPLIES(double, double)
+PARING_MULTIPLIES(float, double)
+#undef PARING_MULTIPLIES
+#undef PARING_MULTIPLY
 
-constexpr Index longest = 1024;     // elements of a line at a time,
-constexpr Index vectors = 64;       // and vectors: half a chunk of each stays in the second-level cache
-constexpr Index group = 4;          // lines in registers
-constexpr Index line_block = 64;    // lines that share a chunk of the vectors while it is in the cache
-constexpr Index column_tile = 256;  // columns of a rank update: its lines stay in the second-level cache
-constexpr Index row_chunk = 128;    // lines of a rank update at a time
+constexpr Index longest = 512;      // elements of a line at a time: they wait in the second-level cache,
+constexpr Index line_block = 64;    // with so many lines, for all groups of vectors
+constexpr Index column_tile = 256;  // columns of a weighted sum of lines,
+constexpr Index row_chunk = 128;    // and so many lines at a time
+
+Index groups_of(Index columns) { return (columns + lanes - 1) / lanes; }
+
+std::vector<double> room(Index numbers) { return std::vector<double>(static_cast<std::size_t>(numbers)); }
+
+// Vectors (rows of v, n long) in groups, element by element.
+std::vector<double> turned(const double* v, Index m, Index n, const Context& context) {
+    std::vector<double> out = room(groups_of(m) * lanes * n);
+    for_ranges(n, static_cast<double>(m), context, [&](Index begin, Index end, int) {
+        for (Index g = 0; g < groups_of(m); ++g) {
+            const Index count = std::min(lanes, m - g * lanes);
+            double* to = out.data() + g * lanes * n;
+            for (Index e = begin; e < end; ++e)
+                for (Index lane = 0; lane < count; ++lane) to[e * lanes + lane] = v[(g * lanes + lane) * n + e];
+        }
+    });
+    return out;
+}
 
 // out[:, from:to] += u[:, first:last] x[first:last, from:to]. Lines outside, so that a mapped file is read once.
 template <class T>
 void combine_range(const Dense<T>& x, Index first, Index last, Index from, Index to, const double* u, Index ldu,
                    Index m, double* out, Index ldo, const StopToken& stop) {
-    for (Index l = first; l < last; l += row_chunk)
-        for (Index e = from; e < to; e += column_tile) {
+    const Index whole = from + (to - from) / lanes * lanes, rest = to - whole;
+    std::vector<T> copy(static_cast<std::size_t>(rest > 0 ? row_chunk * lanes : 0));
+    for (Index l = first; l < last; l += row_chunk) {
+        const Index lines = std::min(row_chunk, last - l);
+        for (Index e = from; e < whole; e += column_tile) {
             if (stop.requested()) return;
-            combine_block(x.line(l) + e, x.line_stride, std::min(row_chunk, last - l), u + l, ldu, m,
-                          std::min(column_tile, to - e), out + e, ldo);
+            multiply(Grouped<const T>{x.line(l) + e, x.line_stride, lanes}, lines, u + l, ldu, m, {out + e, ldo, lanes},
+                     std::min(column_tile, whole - e) / lanes, lanes);
         }
+        if (rest == 0) continue;
+        for (Index i = 0; i < lines; ++i) std::copy_n(x.line(l + i) + whole, rest, copy.data() + i * lanes);
+        multiply(Grouped<const T>{copy.data(), lanes, 0}, lines, u + l, ldu, m, {out + whole, ldo, 0}, 1, rest);
+    }
 }
 
 }  // namespace
 
 template <class T>
 void inner_products(const Dense<T>& x, const double* v, Index m, double* out, const Context& context) {
-    std::fill(out, out + m * x.lines, 0.0);
     const double cost = static_cast<double>(x.lines) * static_cast<double>(x.length) * static_cast<double>(m);
-    const Index groups = (x.lines + group - 1) / group;
-    const Index chunk = m > vectors / 2 ? longest / 2 : longest;  // of a line at a time
+    const std::vector<double> vectors = turned(v, m, x.length, context);
+    const Index groups = groups_of(m), blocks = (x.lines + line_block - 1) / line_block;
     const int workers = workers_for(cost, context);
     run_workers(workers, cost, context, [&](int worker, const StopToken& stop) {
-        const Index last = std::min(group * (groups * (worker + 1) / workers), x.lines);
-        for (Index first = group * (groups * worker / workers); first < last; first += line_block)
-            for (Index a = 0; a < m; a += vectors)
-                for (Index e = 0; e < x.length; e += chunk) {
-                    if (stop.requested()) return;
-                    inner_block(x.line(first) + e, x.line_stride, std::min(line_block, last - first),
-                                v + a * x.length + e, x.length, std::min(vectors, m - a), std::min(chunk, x.length - e),
-                                out + a * x.lines + first, x.lines);
-                }
+        std::vector<double> sums;
+        const Index end = std::min(line_block * (blocks * (worker + 1) / workers), x.lines);
+        for (Index first = line_block * (blocks * worker / workers); first < end; first += line_block) {
+            const Index lines = std::min(line_block, end - first);
+            sums.assign(static_cast<std::size_t>(groups * lines * lanes), 0.0);
+            for (Index e = 0; e < x.length; e += longest) {
+                if (stop.requested()) return;
+                multiply(Grouped<const double>{vectors.data() + e * lanes, lanes, x.length * lanes},
+                         std::min(longest, x.length - e), x.line(first) + e, x.line_stride, lines,
+                         {sums.data(), lanes, lines * lanes}, groups, lanes);
+            }
+            for (Index a = 0; a < m; ++a)
+                for (Index l = 0; l < lines; ++l)
+                    out[a * x.lines + first + l] =
+                        sums[static_cast<std::size_t>(((a / lanes) * lines + l) * lanes + a % lanes)];
+        }
     });
 }
 

@@ -1,6 +1,7 @@
 // Small row-major matrices by value: what a principal pivot needs beside the long rows.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "paring/blas.hpp"
@@ -35,6 +36,20 @@ inline std::vector<double> transposed(const std::vector<double>& a, Index rows, 
     std::vector<double> out(a.size());
     for (Index i = 0; i < rows; ++i)
         for (Index j = 0; j < columns; ++j) out[at(j * rows + i)] = a[at(i * columns + j)];
+    return out;
+}
+
+// Those rows of a matrix, in its place.
+inline void keep_rows(std::vector<double>& matrix, Index width, const std::vector<Index>& kept) {
+    for (std::size_t to = 0; to < kept.size(); ++to)
+        if (const Index from = kept[to]; static_cast<Index>(to) < from)
+            std::copy_n(matrix.data() + from * width, width, matrix.data() + static_cast<Index>(to) * width);
+    matrix.resize(kept.size() * at(width));
+}
+
+inline std::vector<double> chosen(const std::vector<double>& x, const std::vector<Index>& places) {
+    std::vector<double> out;
+    for (const Index place : places) out.push_back(x[at(place)]);
     return out;
 }
 

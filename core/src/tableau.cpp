@@ -14,13 +14,21 @@ namespace {
 
 constexpr double collinear = 1e-10;  // a Schur complement this small beside the column's own curvature is rounding
 
+using Matrix = std::vector<double>;
+
+// out (rows x width) += u (rows x lines) x (lines x width)
+void add_product(const Matrix& u, Index rows, const double* x, Index lines, Index width, double* out,
+                 const Context& context) {
+    add_combinations(Dense<double>{x, lines, width, width, 1}, u.data(), lines, rows, out, width, context);
+}
+
 }  // namespace
 
 Tableau::Tableau(std::vector<double> gradient, std::vector<double> diagonal, double objective,
-                 std::vector<unsigned char> always, std::vector<unsigned char> never, GramRows gram,
+                 std::vector<unsigned char> always, std::vector<unsigned char> never, GramRows::Source gram,
                  TableauSettings settings)
     : d_(static_cast<Index>(gradient.size())),
-      gram_(std::move(gram)),
+      gram_(d_, std::move(gram), settings.cache_bytes, settings.at_once),
       settings_(settings),
       always_(std::move(always)),
       never_(std::move(never)),
@@ -33,36 +41,33 @@ Tableau::Tableau(std::vector<double> gradient, std::vector<double> diagonal, dou
     for (double& value : floor_) value = collinear * value + std::numeric_limits<double>::min();
 }
 
-// H_B,: - H_BS T: the rows of the Schur complement of S.
-Tableau::Matrix Tableau::schur_rows(std::span<const Index> entering, const Context& context) {
-    const auto count = static_cast<Index>(entering.size());
-    Matrix rows(at(count * d_));
-    std::vector<Index> fresh;
-    for (const Index j : entering)
-        if (!kept_.contains(j)) fresh.push_back(j);
-    Matrix computed(fresh.size() * at(d_));
-    if (!fresh.empty()) gram_(fresh, computed.data());
-    Index next = 0;
-    for (Index b = 0; b < count; ++b) {
-        const Index j = entering[at(b)];
-        const auto known = kept_.find(j);
-        const double* row = known != kept_.end() ? known->second.data() : computed.data() + next++ * d_;
-        std::copy_n(row, d_, rows.data() + b * d_);
-        if (known == kept_.end() &&
-            static_cast<double>(8 * d_) * static_cast<double>(kept_.size() + 1) < settings_.cache_bytes)
-            kept_.emplace(j, Matrix(row, row + d_));
-    }
-    const Index k = size();
-    if (k == 0) return rows;
-    Matrix between(at(count * k));
-    for (Index b = 0; b < count; ++b)
-        for (Index p = 0; p < k; ++p) between[at(b * k + p)] = -rows[at(b * d_ + features_[at(p)])];
-    add_combinations(Dense<double>{t_.data(), k, d_, d_, 1}, between.data(), k, count, rows.data(), d_, context);
-    return rows;
+// The rows of H for these; where some must be made, others with them that are likely to be next: of largest gain.
+void Tableau::fetch(std::span<const Index> features) {
+    const bool kept = std::all_of(features.begin(), features.end(), [&](Index j) { return gram_.has(j); });
+    gram_.make(features, kept || gram_.at_once() == 1 ? std::vector<Index>{} : likely(2 * gram_.at_once()));
 }
 
-// Drops those collinear with the support or with one another; `rows` then holds those that are left.
-std::vector<Index> Tableau::clear(std::span<const Index> entering, Matrix& rows) {
+// What those who enter and those who leave need: M = H_BS Q, and the rows H_B,: - M H_S,: and Q_P: H_S,:.
+Tableau::Moving Tableau::moving(std::span<const Index> entering, std::span<const Index> leaving,
+                                const Context& context) {
+    fetch(entering);
+    const Index k = size(), count = static_cast<Index>(entering.size());
+    Moving moving{Matrix(at(count * k)), Matrix((entering.size() + leaving.size()) * at(d_))};
+    Matrix between(at(count * k));
+    for (Index a = 0; a < count; ++a) {
+        std::copy_n(gram_[entering[at(a)]], d_, moving.rows.data() + a * d_);
+        for (Index p = 0; p < k; ++p) between[at(a * k + p)] = h_[at(p * d_ + entering[at(a)])];
+    }
+    add_product(between, count, q_.data(), k, k, moving.m.data(), context);
+    Matrix of_members = negated(moving.m);
+    for (const Index p : leaving) of_members.insert(of_members.end(), q_.begin() + p * k, q_.begin() + (p + 1) * k);
+    add_product(of_members, count + static_cast<Index>(leaving.size()), h_.data(), k, d_, moving.rows.data(), context);
+    return moving;
+}
+
+// Which of these are not collinear with the support, nor with those before them, by their Schur rows. The others are
+// closed.
+std::vector<Index> Tableau::clear(std::span<const Index> entering, const Matrix& rows) {
     const auto count = static_cast<Index>(entering.size());
     Matrix rest(at(count * count));
     for (Index a = 0; a < count; ++a)
@@ -74,99 +79,92 @@ std::vector<Index> Tableau::clear(std::span<const Index> entering, Matrix& rows)
             closed_[at(entering[at(b)])] = 1;
             continue;
         }
-        if (const auto place = static_cast<Index>(left.size()); place < b)
-            std::copy_n(rows.data() + b * d_, d_, rows.data() + place * d_);
-        left.push_back(entering[at(b)]);
+        left.push_back(b);
         for (Index a = b + 1; a < count; ++a)
             axpy(-rest[at(a * count + b)] / own, rest.data() + b * count + b + 1, rest.data() + a * count + b + 1,
                  count - b - 1);
     }
-    rows.resize(left.size() * at(d_));
     return left;
 }
 
-// g, s and F once those enter; the inverse of their Schur block, their rows of T, their weights.
-Tableau::PivotIn Tableau::pivot_in(std::span<const Index> entering, const Matrix& rows, const Context& context) {
+// g, s and F once those enter, by their Schur rows; the inverse of their Schur block, their weights.
+Tableau::PivotIn Tableau::pivot_in(std::span<const Index> entering, const double* rows, const Context& context) {
     const auto count = static_cast<Index>(entering.size());
-    PivotIn pivot{Matrix(at(count * count)), Matrix(rows.size()), Matrix(entering.size())};
+    PivotIn pivot{Matrix(at(count * count)), Matrix(entering.size())};
     for (Index a = 0; a < count; ++a)
         for (Index b = 0; b < count; ++b)
-            pivot.inverse[at(a * count + b)] =
-                0.5 * (rows[at(a * d_ + entering[at(b)])] + rows[at(b * d_ + entering[at(a)])]);
+            pivot.inverse[at(a * count + b)] = 0.5 * (rows[a * d_ + entering[at(b)]] + rows[b * d_ + entering[at(a)]]);
     if (!invert(pivot.inverse, count)) throw std::runtime_error("tableau: the Schur block is not positive definite");
-    add_combinations(Dense<double>{rows.data(), count, d_, d_, 1}, pivot.inverse.data(), count, count,
-                     pivot.reduced.data(), d_, context);
     for (Index a = 0; a < count; ++a)
         for (Index b = 0; b < count; ++b)
             pivot.added[at(a)] -= pivot.inverse[at(a * count + b)] * g_[at(entering[at(b)])];
     for (Index a = 0; a < count; ++a) objective_ += 0.5 * g_[at(entering[at(a)])] * pivot.added[at(a)];
-    for (Index a = 0; a < count; ++a) {
-        const double *row = rows.data() + a * d_, *reduced = pivot.reduced.data() + a * d_;
-        axpy(pivot.added[at(a)], row, g_.data(), d_);
-        for (Index i = 0; i < d_; ++i) s_[at(i)] -= row[i] * reduced[i];
-    }
+    move_gradient(pivot.inverse, pivot.added, rows, -1, context);
     return pivot;
 }
 
-// g, s, w, Q and F once those rows leave; T then falls by column gone.
-void Tableau::pivot_out(std::span<const Index> positions, Matrix& column, Matrix& gone, const Context& context) {
+// g, s, w, Q and F once those leave, by their rows of Q H_S,:; returns what Q loses by: Q_:P Q_PP^-1.
+Tableau::Matrix Tableau::pivot_out(std::span<const Index> positions, const double* gone, const Context& context) {
     const auto count = static_cast<Index>(positions.size());
     const Index k = size();
     const Matrix pivot = pivot_of(positions);
-    Matrix own(at(k * count)), lost(positions.size());
-    gone.resize(at(count * d_));
+    Matrix own(at(count * k)), lost(positions.size());
     for (Index a = 0; a < count; ++a) {
-        std::copy_n(t_.data() + positions[at(a)] * d_, d_, gone.data() + a * d_);
-        for (Index p = 0; p < k; ++p) own[at(p * count + a)] = q_[at(p * k + positions[at(a)])];
+        std::copy_n(q_.data() + positions[at(a)] * k, k, own.data() + a * k);
         for (Index b = 0; b < count; ++b) lost[at(a)] += pivot[at(a * count + b)] * w_[at(positions[at(b)])];
     }
     for (Index a = 0; a < count; ++a) objective_ += 0.5 * w_[at(positions[at(a)])] * lost[at(a)];
-    Matrix reduced(at(count * d_));
-    add_combinations(Dense<double>{gone.data(), count, d_, d_, 1}, pivot.data(), count, count, reduced.data(), d_,
-                     context);
-    for (Index a = 0; a < count; ++a) {
-        const double *row = gone.data() + a * d_, *other = reduced.data() + a * d_;
-        axpy(-lost[at(a)], row, g_.data(), d_);
-        for (Index i = 0; i < d_; ++i) s_[at(i)] += row[i] * other[i];
-    }
-    for (Index p = 0; p < k; ++p)
-        for (Index a = 0; a < count; ++a) w_[at(p)] -= own[at(p * count + a)] * lost[at(a)];
-    column = product(own, pivot, k, count, count);
-    const Matrix across = transposed(own, k, count);
-    const Matrix negative = negated(column);
-    for (Index p = 0; p < k; ++p)
-        for (Index a = 0; a < count; ++a)
-            axpy(negative[at(p * count + a)], across.data() + a * k, q_.data() + p * k, k);
+    for (Index a = 0; a < count; ++a) axpy(-lost[at(a)], own.data() + a * k, w_.data(), k);
+    move_gradient(pivot, negated(lost), gone, 1, context);
+    Matrix column = product(transposed(own, count, k), pivot, k, count, count);
+    add_product(negated(column), k, own.data(), count, k, q_.data(), context);
+    return column;
 }
 
-// T -= u x, u with one row a member and `terms` columns.
-void Tableau::subtract(const Matrix& u, Index terms, const Matrix& x, const Context& context) {
-    add_combinations(Dense<double>{x.data(), terms, d_, d_, 1}, negated(u).data(), terms, size(), t_.data(), d_,
-                     context);
+// g += rows' by,  s += sign diag(rows' inverse rows)
+void Tableau::move_gradient(const Matrix& inverse, const Matrix& by, const double* rows, double sign,
+                            const Context& context) {
+    const auto count = static_cast<Index>(by.size());
+    add_product(by, 1, rows, count, d_, g_.data(), context);
+    Matrix reduced(at(count * d_));
+    add_product(inverse, count, rows, count, d_, reduced.data(), context);
+    for (Index a = 0; a < count; ++a) {
+        const double *row = rows + a * d_, *other = reduced.data() + a * d_;
+        for (Index i = 0; i < d_; ++i) s_[at(i)] += sign * row[i] * other[i];
+    }
+}
+
+// Q and w of the members there are, once these enter with M = H_BS Q: Q += M' P M, and -M'P beside it.
+Tableau::Matrix Tableau::widen(const Matrix& m, const PivotIn& in, const Context& context) {
+    const auto count = static_cast<Index>(in.added.size());
+    const Index k = size();
+    Matrix cross = product(transposed(m, count, k), in.inverse, k, count, count);
+    add_product(cross, k, m.data(), count, k, q_.data(), context);
+    for (Index a = 0; a < count; ++a) axpy(-in.added[at(a)], m.data() + a * k, w_.data(), k);
+    return cross;
 }
 
 void Tableau::enter(std::span<const Index> asked, const Context& context) {
-    Matrix rows = schur_rows(asked, context);
-    const std::vector<Index> entering = clear(asked, rows);
-    if (entering.empty()) return;
-    const auto count = static_cast<Index>(entering.size());
-    const Index k = size(), total = k + count;
-    const Matrix column = columns_of_t(entering);
-    const PivotIn pivot = pivot_in(entering, rows, context);
-    subtract(column, count, pivot.reduced, context);
-    t_.insert(t_.end(), pivot.reduced.begin(), pivot.reduced.end());
-    const Matrix cross = product(column, pivot.inverse, k, count, count), across = transposed(column, k, count);
+    Moving in = moving(asked, {}, context);
+    const std::vector<Index> kept = clear(asked, in.rows);
+    if (kept.empty()) return;
+    const Index k = size(), count = static_cast<Index>(kept.size()), total = k + count;
+    keep_rows(in.rows, d_, kept);
+    keep_rows(in.m, k, kept);
+    std::vector<Index> entering;
+    for (const Index a : kept) entering.push_back(asked[at(a)]);
+    const PivotIn pivot = pivot_in(entering, in.rows.data(), context);
+    const Matrix cross = widen(in.m, pivot, context);
     Matrix q(at(total * total));
     for (Index p = 0; p < k; ++p) {
         std::copy_n(q_.data() + p * k, k, q.data() + p * total);
-        for (Index a = 0; a < count; ++a) {
-            axpy(cross[at(p * count + a)], across.data() + a * k, q.data() + p * total, k);
+        for (Index a = 0; a < count; ++a)
             q[at(p * total + k + a)] = q[at((k + a) * total + p)] = -cross[at(p * count + a)];
-            w_[at(p)] -= column[at(p * count + a)] * pivot.added[at(a)];
-        }
     }
-    for (Index a = 0; a < count; ++a)
+    for (Index a = 0; a < count; ++a) {
         std::copy_n(pivot.inverse.data() + a * count, count, q.data() + (k + a) * total + k);
+        h_.insert(h_.end(), gram_[entering[at(a)]], gram_[entering[at(a)]] + d_);
+    }
     q_ = std::move(q);
     w_.insert(w_.end(), pivot.added.begin(), pivot.added.end());
     features_.insert(features_.end(), entering.begin(), entering.end());
@@ -174,9 +172,7 @@ void Tableau::enter(std::span<const Index> asked, const Context& context) {
 }
 
 void Tableau::leave(std::span<const Index> positions, const Context& context) {
-    Matrix column, gone;
-    pivot_out(positions, column, gone, context);
-    subtract(column, static_cast<Index>(positions.size()), gone, context);
+    pivot_out(positions, moving({}, positions, context).rows.data(), context);
     drop(positions);
     reopen();
     settle();
@@ -188,8 +184,8 @@ void Tableau::drop(std::span<const Index> positions) {
     std::sort(holes.rbegin(), holes.rend());
     for (const Index hole : holes) {
         const Index k = size(), last = k - 1;
-        std::copy_n(t_.data() + last * d_, d_, t_.data() + hole * d_);
-        t_.resize(at(last * d_));
+        std::copy_n(h_.data() + last * d_, d_, h_.data() + hole * d_);
+        h_.resize(at(last * d_));
         Matrix q(at(last * last));
         for (Index p = 0; p < last; ++p)
             for (Index r = 0; r < last; ++r)
@@ -203,53 +199,36 @@ void Tableau::drop(std::span<const Index> positions) {
 }
 
 // Leave and enter in one update: the newcomers take the rows of those who go.
-void Tableau::swap(std::span<const Index> positions, std::span<const Index> entering, Matrix rows,
+void Tableau::swap(std::span<const Index> positions, std::span<const Index> entering, Moving in,
                    const Context& context) {
     const auto count = static_cast<Index>(positions.size());
     const Index k = size();
+    const double* gone = in.rows.data() + count * d_;
     const Matrix pivot = pivot_of(positions);
-    for (Index a = 0; a < count; ++a)  // the Schur rows without those who leave
-        for (Index b = 0; b < count; ++b) {
-            double weight = 0;
-            for (Index c = 0; c < count; ++c)
-                weight += t_[at(positions[at(c)] * d_ + entering[at(a)])] * pivot[at(c * count + b)];
-            axpy(weight, t_.data() + positions[at(b)] * d_, rows.data() + a * d_, d_);
-        }
-    if (static_cast<Index>(clear(entering, rows).size()) < count) {
-        if (count > 1) swap(positions.first(1), entering.first(1), schur_rows(entering.first(1), context), context);
+    Matrix shared(at(count * count));  // T_PB'
+    for (Index a = 0; a < count; ++a)
+        for (Index c = 0; c < count; ++c) shared[at(a * count + c)] = in.m[at(a * k + positions[at(c)])];
+    // the Schur rows without those who leave
+    add_product(product(shared, pivot, count, count, count), count, gone, count, d_, in.rows.data(), context);
+    if (static_cast<Index>(clear(entering, in.rows).size()) < count) {
+        const auto [leave, enter] = std::pair(positions.first(1), entering.first(1));
+        if (count > 1) swap(leave, enter, moving(enter, leave, context), context);
         return;
     }
-    Matrix column, gone;
-    pivot_out(positions, column, gone, context);
-    Matrix both(at(k * 2 * count)), between = columns_of_t(entering);
-    for (Index p = 0; p < k; ++p)
-        for (Index a = 0; a < count; ++a) {
-            double& value = between[at(p * count + a)];
-            for (Index b = 0; b < count; ++b) value -= column[at(p * count + b)] * gone[at(b * d_ + entering[at(a)])];
-        }
-    for (const Index position : positions) std::fill_n(between.data() + position * count, count, 0.0);
-    for (Index p = 0; p < k; ++p) {
-        std::copy_n(column.data() + p * count, count, both.data() + p * 2 * count);
-        std::copy_n(between.data() + p * count, count, both.data() + (2 * p + 1) * count);
-    }
-    const PivotIn in = pivot_in(entering, rows, context);
-    gone.insert(gone.end(), in.reduced.begin(), in.reduced.end());
-    subtract(both, 2 * count, gone, context);
-    const Matrix cross = product(between, in.inverse, k, count, count), across = transposed(between, k, count);
-    for (Index p = 0; p < k; ++p)
-        for (Index a = 0; a < count; ++a) {
-            axpy(cross[at(p * count + a)], across.data() + a * k, q_.data() + p * k, k);
-            w_[at(p)] -= between[at(p * count + a)] * in.added[at(a)];
-        }
+    const Matrix column = pivot_out(positions, gone, context);
+    add_product(negated(shared), count, transposed(column, k, count).data(), count, k, in.m.data(), context);
+    for (Index a = 0; a < count; ++a)
+        for (const Index p : positions) in.m[at(a * k + p)] = 0;
+    const PivotIn pivoted = pivot_in(entering, in.rows.data(), context);
+    const Matrix cross = widen(in.m, pivoted, context);
+    for (Index a = 0; a < count; ++a)
+        for (Index p = 0; p < k; ++p)
+            q_[at(p * k + positions[at(a)])] = q_[at(positions[at(a)] * k + p)] = -cross[at(p * count + a)];
     for (Index a = 0; a < count; ++a) {
         const Index row = positions[at(a)];
-        for (Index p = 0; p < k; ++p) q_[at(p * k + row)] = q_[at(row * k + p)] = -cross[at(p * count + a)];
-    }
-    for (Index a = 0; a < count; ++a) {
-        const Index row = positions[at(a)];
-        for (Index b = 0; b < count; ++b) q_[at(row * k + positions[at(b)])] = in.inverse[at(a * count + b)];
-        std::copy_n(in.reduced.data() + a * d_, d_, t_.data() + row * d_);
-        w_[at(row)] = in.added[at(a)];
+        for (Index b = 0; b < count; ++b) q_[at(row * k + positions[at(b)])] = pivoted.inverse[at(a * count + b)];
+        std::copy_n(gram_[entering[at(a)]], d_, h_.data() + row * d_);
+        w_[at(row)] = pivoted.added[at(a)];
         features_[at(row)] = entering[at(a)];
     }
     reopen();
@@ -266,14 +245,6 @@ Tableau::Matrix Tableau::pivot_of(std::span<const Index> positions) const {
     return pivot;
 }
 
-Tableau::Matrix Tableau::columns_of_t(std::span<const Index> features) const {
-    Matrix out(at(size()) * features.size());
-    for (Index p = 0; p < size(); ++p)
-        for (std::size_t a = 0; a < features.size(); ++a)
-            out[at(p) * features.size() + a] = t_[at(p * d_ + features[a])];
-    return out;
-}
-
 // What is known exactly of the members: no gradient, no Schur complement.
 void Tableau::settle() {
     for (const Index j : features_) g_[at(j)] = s_[at(j)] = 0;
@@ -283,11 +254,18 @@ void Tableau::settle() {
 // Who was collinear with the support may no longer be.
 void Tableau::reopen() { closed_ = never_; }
 
-Tableau::Saved Tableau::saved() const { return {features_, t_, q_, w_, g_, s_, closed_, objective_}; }
+Tableau::Saved Tableau::saved() const { return {features_, q_, w_, g_, s_, closed_, objective_}; }
 
 void Tableau::restore(const Saved& saved) {
+    std::vector<Index> moved;
+    for (std::size_t p = 0; p < saved.features.size(); ++p)
+        if (p >= features_.size() || features_[p] != saved.features[p]) moved.push_back(static_cast<Index>(p));
+    std::vector<Index> returning;
+    for (const Index p : moved) returning.push_back(saved.features[at(p)]);
+    gram_.make(returning, {});
+    h_.resize(saved.features.size() * at(d_));
+    for (std::size_t a = 0; a < moved.size(); ++a) std::copy_n(gram_[returning[a]], d_, h_.data() + moved[a] * d_);
     features_ = saved.features;
-    t_ = saved.t;
     q_ = saved.q;
     w_ = saved.w;
     g_ = saved.g;

@@ -30,7 +30,6 @@ Indices = NDArray[np.int64]
 NULL_TOLERANCE = 1e-14
 FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
-COLUMNS_AT_ONCE = 64
 
 
 class Problem:
@@ -224,10 +223,7 @@ class Problem:
             return self.squares
         out = np.maximum(self.squares - self.means**2, 0)
         doubtful = np.flatnonzero(out < DOUBTFUL * self.squares)
-        for some in np.array_split(doubtful, len(doubtful) // COLUMNS_AT_ONCE + 1) if len(doubtful) else ():
-            columns = self.design.columns(some)
-            columns -= np.average(columns, axis=0, weights=self.v)
-            out[some] = self.v @ columns**2 / self.n
+        out[doubtful] = self.design.centred_squares(doubtful, self.v / self.n, self.means)
         return out
 
     @cached_property

@@ -126,6 +126,11 @@ def check_verbs(design: Design, A: np.ndarray, seed: int = 1) -> None:
     c = rng.random(n)
     for got, want in zip(design.moments(r, c), (A.T @ r, A.T @ c, (A**2).T @ c), strict=True):
         expect(got, want, np.abs(A).sum(axis=0))
+    means, every = c @ A / c.sum(), np.arange(d)
+    for centre in (None, means):
+        moved = A if centre is None else A - centre
+        expect(design.gram(c, centre), moved.T @ (c[:, None] * moved), np.abs(A).T @ (c[:, None] * np.abs(A)))
+    expect(design.centred_squares(every[::-1], c, means), (c @ (A - means) ** 2)[::-1])
     for size in {0, 1, min(5, d), min(d // 2, 40), min(d, 40)}:
         check_selection(design, A, rng.permutation(d)[:size], rng)
 

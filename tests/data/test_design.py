@@ -435,6 +435,7 @@ def test_float32_is_accumulated_in_float64(layout: str, threads: int) -> None:
     np.testing.assert_array_equal(sums[1:], 2.0**26 + n - 1)
     np.testing.assert_array_equal(squares[1:], 2.0**52 + n - 1)
     np.testing.assert_array_equal(design.gram_rows(np.array([1, 2]), np.ones(n), None)[:, 1:], 2.0**52 + n - 1)
+    np.testing.assert_array_equal(design.gram(np.ones(n), None)[1:, 1:], 2.0**52 + n - 1)
     block = design.block(np.array([0, 1]))
     np.testing.assert_array_equal(block.scores(np.ones(2), 0.0)[1:], 2.0**26 + 1)
 
@@ -454,7 +455,8 @@ def test_a_number_of_threads_fixes_the_bits(layout: str) -> None:
         design = Design((DENSE | SPARSE)[layout](A), n_jobs=2)
         first = [design.scores(w), design.adjoint(r), *design.moments(r, c), design.scores_on(features, w[:7])]
         block = design.block(features)
-        return [*first, design.gram_rows(features, c, None), block.scores(w[:7], 0.1, 2), block.cross(block, c, 2)]
+        grams = [design.gram_rows(features, c, None), design.gram(c, c @ A / c.sum())]
+        return [*first, *grams, block.scores(w[:7], 0.1, 2), block.cross(block, c, 2)]
 
     first = answers()
     for _ in range(3):

@@ -75,7 +75,7 @@ def test_every_verb_on_all_threads(threads: int) -> None:
     check_verbs(ScaledDesign(A, centre, scale, n_jobs=threads), (A - centre) / scale)
 
 
-def test_gram_rows_far_from_zero() -> None:
+def test_gram_matrices_far_from_zero() -> None:
     """Means of 1e6 deviations: the squares of X could not tell them apart from their means."""
     rng = np.random.default_rng(0)
     B, v = rng.standard_normal((200, 6)), rng.random(200)
@@ -85,8 +85,10 @@ def test_gram_rows_far_from_zero() -> None:
     np.testing.assert_allclose(
         view.gram_rows(features, v, None), exact[:, features].T @ (v[:, None] * exact), rtol=1e-8
     )
+    np.testing.assert_allclose(view.gram(v, None), exact.T @ (v[:, None] * exact), rtol=1e-8)
     zero = np.zeros(200)
     np.testing.assert_array_equal(view.gram_rows(features, zero, None), 0)
+    np.testing.assert_array_equal(view.gram(zero, None), 0)
 
 
 def test_no_copy_of_x(peak_of: Callable[[Callable[[], Any]], int]) -> None:
@@ -100,6 +102,7 @@ def test_no_copy_of_x(peak_of: Callable[[Callable[[], Any]], int]) -> None:
         view.moments(c, c)
         view.block(few, c)
         view.gram_rows(few, c, None)
+        view.centred_squares(few, c, np.zeros(4000))
 
     assert peak_of(use) < 32 << 20 < X.nbytes
 

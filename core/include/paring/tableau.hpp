@@ -1,41 +1,38 @@
-// Least squares on a support as a tableau: every outsider's gain and every exchange, exactly and without refitting.
+// Least squares on a support: every outsider's gain and every exchange, exactly and without refitting.
 //
 // F is a quadratic with Hessian H (d x d, positive semi-definite) and gradient g at w = 0. On the support S the tableau
 // holds
 //
-//     Q = H_SS^-1,   T = Q H_S,: (|S| x d),   s = diag(H) - diag(H_:S T),   w = the minimiser,   g = its gradient
+//     H_S,: (|S| x d),   Q = H_SS^-1,   s = diag(H) - diag(H_:S Q H_S,:),   w = the minimiser,   g = its gradient
 //
 // and a few features enter or leave by one update of low rank (a principal pivot). Then, exactly,
 //
 //     i enters:        dF = -g_i^2 / (2 s_i)
-//     j out, i in:     exchanges.hpp
+//     j out, i in:     exchanges.hpp, with T = Q H_S,: for those pairs alone that bounds do not rule out
 //
 // Cost: |S| d operations a feature that moves, and the row of H of each that enters.
 #pragma once
 
-#include <functional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "paring/exchanges.hpp"
+#include "paring/gram_rows.hpp"
 
 namespace paring {
-
-// Rows of H for these features into `out`, row-major.
-using GramRows = std::function<void(std::span<const Index>, double* out)>;
 
 struct TableauSettings {
     double tolerance = 1e-9;   // an exchange that lowers F by less is none
     double batch = 0.1;        // of the support: exchanges made at once
-    double cache_bytes = 1e8;  // of rows of H kept for features that come back
+    double cache_bytes = 1e8;  // of rows of H kept for features that come back, or are likely to come
+    Index at_once = 1;         // rows of H that cost little more to make than one
 };
 
 class Tableau {
   public:
     // gradient and diagonal of H (d of each) at w = 0, F there; always and never: d flags each.
     Tableau(std::vector<double> gradient, std::vector<double> diagonal, double objective,
-            std::vector<unsigned char> always, std::vector<unsigned char> never, GramRows gram,
+            std::vector<unsigned char> always, std::vector<unsigned char> never, GramRows::Source gram,
             TableauSettings settings);
 
     Index features_in_all() const { return d_; }
@@ -56,7 +53,7 @@ class Tableau {
     // All but the rows of H: a state to come back to.
     struct Saved {
         std::vector<Index> features;
-        std::vector<double> t, q, w, g, s;
+        std::vector<double> q, w, g, s;
         std::vector<unsigned char> closed;
         double objective;
     };
@@ -66,21 +63,29 @@ class Tableau {
   private:
     using Matrix = std::vector<double>;  // row-major
     struct PivotIn {
-        Matrix inverse, reduced, added;
+        Matrix inverse, added;  // of the Schur block of those who enter; their weights
     };
-    Matrix schur_rows(std::span<const Index> entering, const Context& context);
-    std::vector<Index> clear(std::span<const Index> entering, Matrix& rows);
-    PivotIn pivot_in(std::span<const Index> entering, const Matrix& rows, const Context& context);
-    void pivot_out(std::span<const Index> positions, Matrix& column, Matrix& gone, const Context& context);
+    struct Moving {
+        Matrix m, rows;  // H_BS Q; the Schur rows of those who enter, then the rows Q H_S,: of those who leave
+    };
+    void fetch(std::span<const Index> features);
+    Moving moving(std::span<const Index> entering, std::span<const Index> leaving, const Context& context);
+    std::vector<Index> clear(std::span<const Index> entering, const Matrix& rows);
+    PivotIn pivot_in(std::span<const Index> entering, const double* rows, const Context& context);
+    Matrix pivot_out(std::span<const Index> positions, const double* gone, const Context& context);
+    void move_gradient(const Matrix& inverse, const Matrix& by, const double* rows, double sign,
+                       const Context& context);
+    Matrix widen(const Matrix& m, const PivotIn& in, const Context& context);
     void leave(std::span<const Index> positions, const Context& context);
     void drop(std::span<const Index> positions);
     void exchange(const std::vector<Ranked>& chosen, const Context& context);
-    double change(std::span<const Index> positions, std::span<const Index> entering, const Matrix& rows) const;
-    void swap(std::span<const Index> positions, std::span<const Index> entering, Matrix rows, const Context& context);
-    std::vector<Ranked> ranked(Index count, const Context& context);
+    double change(std::span<const Index> positions, std::span<const Index> entering, const Moving& in) const;
+    void swap(std::span<const Index> positions, std::span<const Index> entering, Moving in, const Context& context);
+    std::vector<Ranked> ranked(Index count, const Context& context) const;
+    std::vector<Ranked> ranked_among(const std::vector<Index>& inside, std::vector<Index> outside, Index count,
+                                     const Context& context) const;
+    std::vector<Index> likely(Index count) const;
     Matrix pivot_of(std::span<const Index> positions) const;
-    Matrix columns_of_t(std::span<const Index> features) const;
-    void subtract(const Matrix& u, Index terms, const Matrix& x, const Context& context);
     void settle();
     void reopen();
 
@@ -90,10 +95,9 @@ class Tableau {
     std::vector<unsigned char> always_, never_, closed_;
     std::vector<double> diagonal_, floor_;
     std::vector<Index> features_;
-    Matrix t_, q_;
+    Matrix h_, q_;
     std::vector<double> w_, g_, s_;
     double objective_;
-    std::unordered_map<Index, Matrix> kept_;
 };
 
 }  // namespace paring

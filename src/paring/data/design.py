@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from paring import _core
 from paring.data.blocks import float64_blocks, row_blocks
+from paring.data.gram import dense_gram, dense_gram_rows, sparse_gram, sum_to_zero
 from paring.data.incoming import USABLE, assembled, checked_parts, csr_from, index_parts, refuse_masked
 
 Array = NDArray[np.float64]
@@ -207,6 +208,16 @@ class Design:
         chosen, weights = np.ascontiguousarray(features, np.int64), None if centre is None else _vector(centre)
         return _core.make_block(rows, chosen, weights, by_rows, self.threads, self.stop)
 
+    def gram(self, v: Array, means: Array | None) -> Array:
+        """(X - means)' diag(v) (X - means), d x d; ``means`` weighted by v, or None for zeros.
+
+        Cost: one pass, n d^2 operations.
+        """
+        self.passes += 1
+        if self.is_dense:
+            return dense_gram(self._X, _vector(v), means, self.threads, self.stop)
+        return sparse_gram(self._X, _vector(v), means, self.column_counts(), self.threads, self.stop)
+
     def gram_rows(self, features: Indices, v: Array, means: Array | None) -> Array:
         """(X[:, features] - means)' diag(v) (X - means), len(features) x d; ``means`` weighted by v, or None for zeros.
 
@@ -215,7 +226,7 @@ class Design:
         self.passes += 1
         weights = _vector(v)
         if self.is_dense:
-            return self._dense_gram_rows(features, weights, means)
+            return dense_gram_rows(self._X, self._rows, features, weights, means, self.threads, self.stop)
         if means is None:
             return self.block(features).cross_all(self._columns, weights, self.threads, self.stop).T
         full, out = self._is_full[features], np.empty((len(features), self.d))
@@ -224,24 +235,10 @@ class Design:
             gram = self.block(some).cross_all(self._columns, weights, self.threads, self.stop).T
             out[~full] = gram - np.outer(means[some] * weights.sum(), means)
         if full.any():  # hardly sparse: the mean may be most of the column, and is taken off before it is squared
-            weighted = _sum_to_zero(
+            weighted = sum_to_zero(
                 ((self.columns(features[full]) - means[features[full]]) * weights[:, None]).T, weights
             )
             out[full] = self._rows_or_columns.product(np.ascontiguousarray(weighted.T), True, self.threads, self.stop).T
-        return out
-
-    def _dense_gram_rows(self, features: Indices, v: Array, means: Array | None) -> Array:
-        weighted = np.empty((len(features), self.n))
-        for rows, part in float64_blocks(self._X, features, self.stop):
-            np.multiply((part if means is None else part - means[features]).T, v[rows], out=weighted[:, rows])
-        if means is not None:
-            _sum_to_zero(weighted, v)
-        found = self._rows.few_products(weighted, self.threads, self.stop)
-        if found is not None:
-            return cast(Array, found)
-        out = np.zeros((len(features), self.d))
-        for rows, part in float64_blocks(self._X, None, self.stop):
-            out += weighted[:, rows] @ part
         return out
 
     @cached_property
@@ -257,14 +254,25 @@ class Design:
     def _column_counts(self) -> Indices:
         if self.is_dense:
             return np.full(self.d, self.n)
-        by_columns = self._X.format == "csc"
-        counts = np.diff(self._X.indptr) if by_columns else np.bincount(self._X.indices, minlength=self.d)
-        return counts.astype(np.int64)
+        if self._X.format == "csc":
+            return np.diff(self._X.indptr).astype(np.int64)
+        counts = np.zeros(self.d, np.int64)
+        for some in row_blocks(self.entries, 8):  # bincount makes 8 bytes of every index
+            counts += np.bincount(self._X.indices[some], minlength=self.d)
+        return counts
 
     def columns(self, features: Indices) -> Array:
         """X[:, features] as a dense float64 array (small selections only)."""
         picked: Any = self._X[:, features]
         return np.asarray(picked if self.is_dense else picked.toarray(), dtype=np.float64)
+
+    def centred_squares(self, features: Indices, v: Array, means: Array) -> Array:
+        """sum_i v_i (x_ij - mean_j)^2 of these columns, ``means`` (d of them) weighted by v. Cost: those columns."""
+        out = np.empty(len(features))
+        for some in row_blocks(len(features), 8 * self.n):
+            columns = self.columns(features[some]) - means[features[some]]
+            out[some] = v @ columns**2
+        return out
 
     def rows(self, chosen: Indices) -> Design:
         """Those rows alone, copied, to be swept on one core. Cost: their entries (sparse by columns: all entries)."""
@@ -288,15 +296,6 @@ class Design:
 
 def _vector(x: Array) -> Array:
     return np.ascontiguousarray(x, dtype=np.float64)
-
-
-def _sum_to_zero(weighted: Array, v: Array) -> Array:
-    """Centred columns times v, as rows: what rounding left of their sums is taken off, in place."""
-    total = v.sum()
-    for row in weighted:
-        if total > 0:
-            row -= v * (row.sum() / total)
-    return weighted
 
 
 def _check_ndim(ndim: int) -> None:

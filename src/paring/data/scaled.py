@@ -142,18 +142,30 @@ class ScaledDesign(Design):
         every = np.arange(len(chosen))
         return _core.make_block(self._view(picked), every, weights, by_rows, self.threads, self.stop)
 
+    def gram(self, v: Array, means: Array | None) -> Array:
+        """As Design's; passes as ``gram_rows``."""
+        around, off = self._around(v, means)
+        gram = self.base.gram(v, around)
+        if off is not None:
+            gram += v.sum() * np.outer(off, off)
+        return gram / self.scale[:, None] / self.scale
+
     def gram_rows(self, features: Indices, v: Array, means: Array | None) -> Array:
         """As Design's; without ``means`` and with a centre, two passes: around X's own means nothing cancels."""
-        if means is not None:
-            gram = self.base.gram_rows(features, v, means * self.scale + self.centre)
-        elif not self.centre.any() or not v.any():
-            gram = self.base.gram_rows(features, v, None)
-        else:
-            total = v.sum()
-            own = self.base.adjoint(v) / total
-            off = own - self.centre
-            gram = self.base.gram_rows(features, v, own) + total * np.outer(off[features], off)
+        around, off = self._around(v, means)
+        gram = self.base.gram_rows(features, v, around)
+        if off is not None:
+            gram += v.sum() * np.outer(off[features], off)
         return gram / self.scale[features, None] / self.scale
+
+    def _around(self, v: Array, means: Array | None) -> tuple[Array | None, Array | None]:
+        """Means in the base's coordinates to take a Gram matrix around, and how far off the asked ones they are."""
+        if means is not None:
+            return means * self.scale + self.centre, None
+        if not self.centre.any() or not v.any():
+            return None, None
+        own = self.base.adjoint(v) / v.sum()
+        return own, own - self.centre
 
     def columns(self, features: Indices) -> Array:
         return (self.base.columns(features) - self.centre[features]) / self.scale[features]

@@ -1,8 +1,9 @@
 """Pursuit's engine for least squares on single features: the core's tableau (``core/include/paring/tableau.hpp``).
 
 Every gain and every exchange is judged exactly, without refitting. Memory: |S| d float64, and the rows of the Gram
-matrix kept for features that come back. Cost: a Gram row of each feature that enters for the first time (one pass a
-batch), |S| d operations for each that moves. Few features (d <= WHOLE_GRAM): the Gram matrix whole, in one pass.
+matrix kept for features that come back or are likely to come. Cost: a Gram row of each feature that enters for the
+first time (one pass for ``AT_ONCE``), |S| d operations for each that moves. Few features (d <= WHOLE_GRAM): the Gram
+matrix whole, in one pass.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ SWAP_TOLERANCE = 1e-9  # of F: an exchange that gains less is no gain
 BATCH = 0.1  # of the support: how many exchanges may be made at once
 CACHE_BYTES = 1 << 27  # of Gram rows kept for features that come back
 WHOLE_GRAM = 512
+AT_ONCE = 24  # Gram rows made in one pass: reading X takes as long as computing so many
 
 
 class GramRows:
@@ -32,6 +34,11 @@ class GramRows:
         self.design, self.ridge = problem.design, problem.ridge
         self.weights = problem.v / problem.n
         self.means = problem.means if problem.fit_intercept else None
+
+    def whole(self) -> Array:
+        gram = self.design.gram(self.weights, self.means)
+        gram[np.diag_indices_from(gram)] += self.ridge
+        return gram
 
     def __call__(self, features: Indices) -> Array:
         rows = np.ascontiguousarray(self.design.gram_rows(features, self.weights, self.means))
@@ -53,7 +60,7 @@ class Tableau:
         constraint = problem.constraint
         gram: Any = GramRows(problem)
         if problem.d <= WHOLE_GRAM:
-            gram = gram(np.arange(problem.d))
+            gram = gram.whole()
         # A constant column's variance is rounding, and so is all that is divided by it.
         self.flat = problem.flat
         self.core = _core.Tableau(
@@ -66,6 +73,7 @@ class Tableau:
             self.tolerance,
             BATCH,
             CACHE_BYTES,
+            AT_ONCE if problem.d > WHOLE_GRAM else 1,
         )
 
     @property
