@@ -31,14 +31,14 @@ FLAT = 1e-11  # a column whose curvature falls to this share when others are hel
 SINGULAR = 1e-12  # reciprocal condition of the support's Gram matrix below which no factor is trusted
 
 
-def bound_from(problem: Any, model: Model, objective: float, ascend: bool = False, known: float = -np.inf) -> float:
+def bound_from(problem: Any, model: Model, objective: float, ascend: bool = False) -> float:
     """The dual gap: the model's objective less a lower bound on the best feasible one; infinity where no
     bound exists.
 
     ``ascend``: search for the best dual point (``ksupport.ascend``; not with bounds or without a ridge).
-    ``known``: a bound that a solver found by ``dual_point``. Cost: one pass; the ascent two passes a round.
+    Cost: one pass; the ascent two passes a round.
     """
-    return gap_to(problem, objective, max(known, lower_bound(problem, model, objective, ascend)))
+    return gap_to(problem, objective, lower_bound(problem, model, objective, ascend))
 
 
 def gap_to(problem: Any, objective: float, bound: float) -> float:

@@ -177,11 +177,11 @@ class Problem:
 
         return minimise_on(self, features, w, b)
 
-    def gap(self, model: Model, objective: float, ascend: bool = False, known: float = -np.inf) -> float:
+    def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
         """F less a lower bound on the best F; infinity where there is none."""
         from paring.certificates import bound_from
 
-        return bound_from(self, model, objective, ascend=ascend, known=known)
+        return bound_from(self, model, objective, ascend=ascend)
 
     # -- curvature ----------------------------------------------------------------------------------------------
 

@@ -212,7 +212,7 @@ def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> st
 def _gap(problem: Any, state: Any, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
     """F less its bound; the reason, if the ascent for a better one was cut short by Ctrl-C."""
     model = state.model
-    gap = problem.gap(model, objective, ascend=False, known=state.bound)
+    gap = min(problem.gap(model, objective, ascend=False), gap_to(problem, objective, state.bound))
     if not run.certify or gap <= run.tol * problem.scale:
         return gap, None
     problem.design.stop = stop  # the ascent ends at the deadline with the best bound so far
@@ -246,7 +246,7 @@ def _finished(
         certificate = solver.certificate(problem, state, run)
         gap, ended = _gap(problem, state, objective, run, stop)
         reason = ended or reason
-    elif np.isfinite(state.bound):
+    else:
         gap = gap_to(problem, objective, state.bound)
     proved = bool(np.isfinite(gap) and gap <= run.tol * problem.scale)
     if proved:
