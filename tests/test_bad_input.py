@@ -300,7 +300,7 @@ def test_constraints_that_do_not_go_together() -> None:
         Problem(*data(), constraint=TopK(2, bounds=(-1, 1)) & L2Ball(1.0))
     with pytest.raises(ValueError, match="L2Ball is not handled; use solver='iht', or ridge instead of the ball"):
         solve(Problem(*data(), constraint=TopK(2) & L2Ball(1.0)), "pursuit")
-    with pytest.raises(ValueError, match="use loss='squared_hinge' or 'smoothed_hinge'"):
+    with pytest.raises(ValueError, match="use ridge > 0, or loss='squared_hinge' or 'smoothed_hinge'"):
         solve(pose(loss="hinge"))
 
 

@@ -175,15 +175,14 @@ struct Huber {
     double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
 };
 
-// exp(z) - y z: the log-likelihood without its constant log(y!).
+// exp(z) - y z: the log-likelihood without its constant log(y!). What overflows is the largest number instead, so that a
+// weight of zero cancels it.
 struct Poisson {
-    static constexpr double bound = infinity;
-    double value(double z, double y) const {
-        const double rate = std::exp(z);
-        return rate < infinity ? rate - y * z : infinity;  // not infinity - infinity where y z overflows too
-    }
-    double slope(double z, double y) const { return std::exp(z) - y; }
-    double curvature(double z, double) const { return std::exp(z); }
+    static constexpr double bound = infinity, largest = std::numeric_limits<double>::max();
+    static double rate(double z) { return std::min(std::exp(z), largest); }
+    double value(double z, double y) const { return rate(z) < largest ? rate(z) - y * z : largest; }
+    double slope(double z, double y) const { return rate(z) - y; }
+    double curvature(double z, double) const { return rate(z); }
     double conjugate(double a, double y) const {
         const double q = a + y;
         return q < 0 ? infinity : x_log_x(q) - q;

@@ -62,8 +62,6 @@ class Problem:
         self.v = _weights(sample_weight, self.n)
         self.loss = self._known(losses.get(loss))
         self.loss.check_targets(self.y)
-        if not np.isfinite(self.loss.curvature_bound) and not self.v.all():
-            self._keep_rows(np.flatnonzero(self.v))
         self.ridge = _ridge(ridge)
         self.fit_intercept = bool(fit_intercept)
         if not isinstance(constraint, TopK):
@@ -86,13 +84,6 @@ class Problem:
         if loss.name != "multinomial" or loss.parameter:
             return loss
         return loss(max(int(self.y.max()) + 1, 2))
-
-    def _keep_rows(self, kept: Indices) -> None:
-        """Leave out the other rows: an exp(score) that overflows is not cancelled by a weight of zero."""
-        threads = self.design.threads
-        self.design = self.design.rows(kept)
-        self.design.threads, self.n = threads, len(kept)
-        self.y, self.v = self.y[kept], _weights(self.v[kept], self.n)
 
     def with_loss(self, loss: losses.Loss) -> Problem:
         """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
