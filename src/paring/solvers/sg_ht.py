@@ -25,7 +25,8 @@ from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, c
 class SGHT(Stochastic):
     """step : "estimate" (1 over the curvature of a batch's gradient), ``Decreasing(..)``, a number, or "tuned".
 
-    batch : rows of a step; what single rows draw into the support is mostly noise. inner : steps between two looks at F (default n / batch: one pass).
+    batch : rows of a step; what single rows draw into the support is mostly noise.
+    inner : steps between two looks at F (default n / batch: one pass).
     sampling : ``Uniform()``, ``Shuffled()`` or ``ByNorm()``.
     tol bounds the fixed-point residual, which steps that do not fall seldom reach.
     """
