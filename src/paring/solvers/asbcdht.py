@@ -55,6 +55,8 @@ class ASBCDHT(Stochastic):
         scaling: str = "none",
     ) -> None:
         super().__init__(step, batch=batch, inner=inner, sampling=sampling)
+        if blocks < 1:
+            raise ValueError(f"asbcdht: blocks must be at least 1, got {blocks!r}")
         if ends not in ("random", "last"):
             raise ValueError(f"asbcdht: ends must be 'random' or 'last', got {ends!r}")
         self._set(blocks=blocks, ends=ends, scaling=scaling)

@@ -81,11 +81,13 @@ class Tuned:
         """The best length of the grid; ``value(c)`` is F after the trial rounds, infinity where they diverged."""
         best, least = safe, value(safe)
         tried = 1
-        for ratio in (self.ratio, 1 / self.ratio):
+        for ratio in (self.ratio, 1 / self.ratio) if np.isfinite(least) else (1 / self.ratio,):
             c = best * ratio
-            while tried < self.most and (f := value(c)) < least:
-                best, least, tried = c, f, tried + 1
-                c *= ratio
+            while tried < self.most:
+                f, tried = value(c), tried + 1
+                if not f < least and np.isfinite(least):
+                    break
+                best, least, c = c, f, c * ratio
             if best > safe:  # longer was better: shorter is not tried
                 break
         return Fixed(best)

@@ -27,7 +27,15 @@ from paring import _core
 from paring.solvers.rules import Estimate, Sampling
 from paring.solvers.smoothness import plain_metric, row_squares
 from paring.solvers.steps import Metric, support_of
-from paring.solvers.stochastic import Anchor, Stochastic, Swept, anchor_arguments, as_intercept, core_arguments
+from paring.solvers.stochastic import (
+    Anchor,
+    Stochastic,
+    Swept,
+    anchor_arguments,
+    as_intercept,
+    core_arguments,
+    no_limits,
+)
 
 DEFAULT_STEP = Estimate(0.5)  # of the safe step: what H_k then throws away is less, on text and on dense data
 
@@ -57,6 +65,8 @@ class SBCDHTP(Stochastic):
         scaling: str = "none",
     ) -> None:
         super().__init__(step, batch=batch, inner=inner, sampling=sampling)
+        if blocks < 1:
+            raise ValueError(f"sbcd-htp: blocks must be at least 1, got {blocks!r}")
         self._set(blocks=blocks, scaling=scaling)
 
     def metric(self, problem: Any) -> Metric:
@@ -71,9 +81,9 @@ class SBCDHTP(Stochastic):
     def sweep(self, problem: Any, state: Anchor, steps: Any, rng: np.random.Generator) -> Swept:
         blocks = min(self.blocks, problem.d)
         block_of = state.carried
-        visits = self.visits(state, len(steps), rng)
+        visits, lengths = self.visits(state, len(steps), rng), np.full(len(steps), steps[0])
         w, b = _core.sweep_blocks(
-            **core_arguments(problem, state, visits, np.full(len(steps), steps[0])),
+            **core_arguments(problem, state, visits, lengths, no_limits(problem, state.metric)),
             **anchor_arguments(problem, state),
             group_of=self.groups(problem, state, block_of),
             groups=blocks + 1,

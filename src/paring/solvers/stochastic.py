@@ -214,18 +214,26 @@ def limits_of(problem: Any, metric: Metric) -> _core.Limits:
     return _core.Limits(problem.d, constraint.k, always, never, constraint.radius, metric.h, metric.h_b)
 
 
-def core_arguments(problem: Any, state: Anchor, visits: tuple[Indices, Indices], lengths: Array) -> dict[str, Any]:
-    """What every sweep of the core is given."""
+def no_limits(problem: Any, metric: Metric) -> _core.Limits:
+    """Those of a sweep that does not threshold."""
+    nothing = np.zeros(problem.d, np.uint8)
+    return _core.Limits(problem.d, problem.d, nothing, nothing, np.inf, metric.h, metric.h_b)
+
+
+def core_arguments(
+    problem: Any, state: Anchor, visits: tuple[Indices, Indices], lengths: Array, limits: _core.Limits | None = None
+) -> dict[str, Any]:
+    """What every sweep of the core is given; ``limits`` None: those of the problem."""
     order, starts = visits
     return {
         "rows": problem.design.by_rows,
         "target": problem.target,
-        "limits": limits_of(problem, state.metric),
+        "limits": limits or limits_of(problem, state.metric),
         "order": order,
         "starts": starts,
         "lengths": lengths,
         "w": state.w,
-        "b": as_vector(state.b),
+        "b": as_vector(problem, state.b),
         "importance": state.importance,
         "stop": problem.design.stop,
     }
@@ -234,12 +242,12 @@ def core_arguments(problem: Any, state: Anchor, visits: tuple[Indices, Indices],
 def anchor_arguments(problem: Any, state: Anchor) -> dict[str, Any]:
     """What a variance-reduced sweep knows of the anchor; nu = mu - ridge anchor is the gradient of the loss alone."""
     nu = state.g - problem.ridge * state.w
-    return {"nu": nu, "nu_b": as_vector(state.gb), "slopes": state.slopes(problem)}
+    return {"nu": nu, "nu_b": as_vector(problem, state.gb), "slopes": state.slopes(problem)}
 
 
-def as_vector(b: Any) -> Array:
+def as_vector(problem: Any, b: Any) -> Array:
     """The intercept as the core takes it: one number an output."""
-    return np.atleast_1d(np.asarray(b, dtype=np.float64))
+    return np.ascontiguousarray(np.broadcast_to(np.asarray(b, dtype=np.float64), (problem.outputs,)))
 
 
 def as_intercept(b: Array) -> Any:
@@ -296,8 +304,8 @@ def _arrival(problem: Any, state: Anchor, swept: Swept) -> dict[str, Any] | None
     """The fields of an ``Iterate`` at the sweep's end; None where the sweep diverged."""
     if not (np.isfinite(swept.w).all() and np.all(np.isfinite(swept.b))):
         return None
-    w = problem.constraint.project(swept.w, state.metric.h)
     with np.errstate(over="ignore", invalid="ignore"):
+        w = problem.constraint.project(swept.w, state.metric.h)
         here = arrived(problem, model_of(problem.constraint, w, swept.b))
     often = RISEN if isinstance(state.rule, Estimate) else DIVERGED
     limit = max(state.objective, problem.null[1] + often * problem.scale)
