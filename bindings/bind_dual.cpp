@@ -57,7 +57,7 @@ nb::tuple run_blocks(const OwnedRows& x, const Loss& loss, const Vector& y, cons
                     require(rows.step == 1, "numbers of a row must lie side by side");
                 const double cost = 4 * rows.cost_per_line() * static_cast<double>(order.shape(0));
                 run_workers(1, cost, context_of(1, stop), [&](int, const StopToken& mine) {
-                    sweep_sdiht(rows, data, choice, {new_a.data(), new_acc.data(), w.data()}, mine);
+                    sweep_sdiht(rows, data, choice, new_a.data(), new_acc.data(), w.data(), mine);
                 });
             },
             x.view);

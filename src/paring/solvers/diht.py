@@ -39,8 +39,8 @@ FORGET = 0.99  # a round's: how slowly a curvature once seen is forgotten
 @dataclass(frozen=True)
 class DIHT(DualAscent):
     """c : the constant of the hinge's steps (None: from the data). reach : how many times the inverse of the curvature
-    seen a step may be; infinity for the paper's steps as they are. refine, patience : see ``refine.py`` and
-    ``dual_ascent.py``.
+    seen a step may be; infinity for the paper's steps as they are. refine, patience, settled : see ``refine.py``
+    and ``dual_ascent.py``; settled=0 goes on until the gap is within tol.
 
     tol bounds the dual gap relative to F at the null model; see ``dual_ascent.py`` for where it cannot close.
     """
@@ -49,6 +49,7 @@ class DIHT(DualAscent):
     reach: float = 1.0
     refine: Refinement = EXCHANGE
     patience: float = 20
+    settled: float = 0.25
     name: ClassVar[str] = "diht"
 
     def init(self, problem: Any, run: Run) -> DualState:

@@ -13,7 +13,7 @@ refined as ``refine.py`` says. How far D can rise at all is bounded by the weigh
 
     max_a D(a) <= reach = (1/n) sum_i v_i loss(z_i + b, y_i) + (ridge/2) mean |w(a)|^2
 
-It ends where the gap F - D is within tol; or where reach - D is within tol or a SETTLED share of the gap: what is left
+It ends where the gap F - D is within tol; or where reach - D is within tol or the share ``settled`` of the gap: what is left
 is then the gap of the relaxation, which no a can close; or where ``patience`` rounds have gained next to nothing.
 """
 
@@ -34,7 +34,6 @@ from paring.solvers.steps import model_of, support_of
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SETTLED = 0.25  # of the gap: what D may still gain where the rest is the relaxation's
 PROGRESS = 0.05  # the share by which gap and reach - D together must fall in ``patience`` rounds
 CURVATURE_OF_CONJUGATE = {"squared": 1.0, "huber": 1.0, "squared_hinge": 1.0, "logistic": 4.0, "hinge": 0.0}
 FARTHEST = 1e100  # a weight: beyond, squares overflow
@@ -65,8 +64,11 @@ class DualState(State):
     minimised: frozenset[bytes] = field(default_factory=frozenset)
     mark: tuple[int, float] = (0, np.inf)
     swap_optimal: str | None = None
-    exchanged: str = ""
-    exchanged_to: float = np.inf
+    exchanged: str = ""  # what exchanges have shown of the model; nothing once there is a better one
+
+    def take(self, model: Model, objective: float) -> None:
+        self.model, self.objective = model, objective
+        self.swap_optimal, self.exchanged = None, ""
 
 
 class Refinement(Protocol):
@@ -84,6 +86,7 @@ class DualAscent:
     only_features: ClassVar[bool] = False
     refine: Refinement
     patience: float
+    settled: float
 
     def ascend(self, problem: Any, state: DualState, run: Run) -> tuple[Array, DualState]:
         raise NotImplementedError
@@ -118,20 +121,23 @@ class DualAscent:
     def judged(self, problem: Any, state: DualState, tol: float) -> DualState:
         """The state with its gap as residual; converged or stalled where it is time."""
         state.residual = gap_of(problem, state)
-        if settled(problem, state, tol):
+        if self.is_settled(problem, state, tol):
             state = self.refine.finish(problem, state, tol)  # may shrink the gap, of which what is left is a share
-        if state.residual <= tol or settled(problem, state, tol):
+        if state.residual <= tol or self.is_settled(problem, state, tol):
             state.done = "converged"
         elif state.residual + left(problem, state) < (1 - PROGRESS) * state.mark[1]:
             state.mark = (state.rounds, state.residual + left(problem, state))
         elif state.rounds - state.mark[0] >= self.patience:
             state = self.refine.finish(problem, state, tol)
-            shown = state.residual <= tol or settled(problem, state, tol) or state.exchanged
+            shown = state.residual <= tol or self.is_settled(problem, state, tol) or state.exchanged
             state.done = "converged" if shown else "stalled"
         return state
 
+    def is_settled(self, problem: Any, state: DualState, tol: float) -> bool:
+        return left(problem, state) <= max(tol, self.settled * gap_of(problem, state))
+
     def certificate(self, problem: Any, state: DualState, run: Run) -> Certificate:
-        more, at_its_best = left(problem, state), settled(problem, state, run.tol)
+        more, at_its_best = left(problem, state), self.is_settled(problem, state, run.tol)
         if state.exchanged and not at_its_best:
             return Certificate("swap_optimal", run.tol, state.exchanged)
         return Certificate(
@@ -174,7 +180,7 @@ def offered(problem: Any, state: DualState, model: Model, z: Array) -> DualState
     b = problem.best_intercept(z) if problem.fit_intercept else 0.0
     objective = problem.value_at(z + b, model.weights)
     if objective < state.objective:
-        state.model, state.objective = Model(model.support, model.weights, b), objective
+        state.take(Model(model.support, model.weights, b), objective)
     return state
 
 
@@ -189,10 +195,6 @@ def gap_of(problem: Any, state: DualState) -> float:
 def left(problem: Any, state: DualState) -> float:
     """What D may still gain, relative to the same."""
     return max(state.reach - state.bound, 0.0) / float(problem.scale)
-
-
-def settled(problem: Any, state: DualState, tol: float) -> bool:
-    return left(problem, state) <= max(tol, SETTLED * gap_of(problem, state))
 
 
 # -- steps ---------------------------------------------------------------------------------------------------------

@@ -64,8 +64,8 @@ class Exchange(Minimise):
 
     def finish(self, problem: Any, state: DualState, tol: float) -> DualState:
         state = super().finish(problem, state, tol)
-        known = state.objective >= state.exchanged_to - tol * problem.scale
-        return state if known or gap_of(problem, state) <= max(tol, self.worth) else exchanged(problem, state, tol)
+        closed = gap_of(problem, state) <= max(tol, self.worth)
+        return state if closed or state.exchanged else exchanged(problem, state, tol)
 
 
 EXCHANGE = Exchange()
@@ -91,7 +91,7 @@ def taken(problem: Any, state: DualState, found: Restricted) -> DualState:
     w = problem.zeros()
     w[found.features] = found.w
     if found.objective < state.objective:
-        state.model, state.objective = model_of(problem.constraint, w, found.b), found.objective
+        state.take(model_of(problem.constraint, w, found.b), found.objective)
     if found.a is None:
         a, _ = slopes_at(problem, found.z - found.b)
     else:
@@ -114,7 +114,6 @@ def exchanged(problem: Any, state: DualState, tol: float) -> DualState:
     features = support_of(problem.constraint, model.dense(problem.d))
     w = model.dense(problem.d)[features]
     state = taken(problem, replace(state), problem.minimise_on(features, w, model.intercept))
-    state.exchanged_to = state.objective
     if smooth is problem:
         state.swap_optimal = engine.swap_optimal
     state.exchanged = "swap-optimal{}: of the exchanges ranked best, none tried lowers the objective".format(

@@ -48,7 +48,7 @@ class SDIHT(DualAscent):
     little of the t it shares).
     c : the constant of the hinge's steps (None: from the data). reach : how many times the closed form a step may be;
     infinity for the paper's steps as they are.
-    refine, patience : see ``refine.py`` and ``dual_ascent.py``.
+    refine, patience, settled : see ``refine.py`` and ``dual_ascent.py``; settled=0 goes on until the gap is within tol.
 
     tol bounds the dual gap relative to F at the null model; see ``dual_ascent.py`` for where it cannot close.
     Random: the same ``random_state`` gives the same result.
@@ -59,6 +59,7 @@ class SDIHT(DualAscent):
     reach: float = 1.0
     refine: Refinement = EXCHANGE
     patience: float = 20
+    settled: float = 0.25
     name: ClassVar[str] = "sdiht"
     only_features: ClassVar[bool] = True
 

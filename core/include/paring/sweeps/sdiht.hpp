@@ -27,10 +27,6 @@ struct DualBlocks {
     double reach;                   // infinity: the steps as they are
 };
 
-struct DualIterate {
-    double *a, *acc, *w;  // w: H_k(acc), once the sweep has begun
-};
-
 namespace dual_step {
 
 struct Scored {
@@ -38,32 +34,14 @@ struct Scored {
 };
 
 template <class Row>
-Scored scored(const Row& x, const double* w) {
+Scored scored(const Row& x, const Largest& acc) {
     Scored sum{0, 0};
     for (Index p = 0; p < x.size; ++p) {
-        const double weight = w[x.column(p)], value = x.value(p);
+        const double weight = acc.kept(x.column(p)), value = x.value(p);
         sum.z += value * weight;
         sum.squares += weight != 0 ? value * value : 0.0;
     }
     return sum;
-}
-
-template <class Row>
-void add(double factor, const Row& x, double* acc) {
-    if constexpr (Row::every)
-        axpy(factor, x.values, acc, x.size);
-    else
-        scatter_axpy(factor, x.values, x.indices, x.size, acc);
-}
-
-// Each column that a block touches, dense ones once.
-template <class View, class F>
-void for_touched(const View& rows, std::span<const Index> block, F&& f) {
-    for (const Index i : block) {
-        const auto x = row_of(rows, i);
-        for (Index p = 0; p < x.size; ++p) f(x.column(p));
-        if constexpr (decltype(x)::every) return;
-    }
 }
 
 // The block's new a.
@@ -108,34 +86,32 @@ class Step {
 
 }  // namespace dual_step
 
+// `a` and `acc` are changed, and `w` written: H_k(acc).
 template <class View>
-void sweep_sdiht(const View& rows, const DualBlocks& data, const Choice& choice, DualIterate at,
+void sweep_sdiht(const View& rows, const DualBlocks& data, const Choice& choice, double* a, double* acc, double* w,
                  const StopToken& stop) {
-    Largest top(choice, at.acc);
-    for (Index j = 0; j < choice.d; ++j) at.w[j] = top.has(j) ? at.acc[j] : 0.0;
-    dual_step::Step step(data, at.a);
-    for (std::size_t t = 0; t + 1 < data.starts.size(); ++t) {
-        if (stop.requested()) return;
+    Largest top(choice, acc);
+    dual_step::Step step(data, a);
+    for (std::size_t t = 0; t + 1 < data.starts.size() && !stop.requested(); ++t) {
         const auto from = static_cast<std::size_t>(data.starts[t]), to = static_cast<std::size_t>(data.starts[t + 1]);
         const auto block = data.order.subspan(from, to - from);
         step.begin(block);
         for (std::size_t r = 0; r < block.size(); ++r) {
             if (to + r < data.order.size()) prefetch_row(rows, data.order[to + r]);
-            step.add(block[r], dual_step::scored(row_of(rows, block[r]), at.w));
+            step.add(block[r], dual_step::scored(row_of(rows, block[r]), top));
         }
         const auto& moved = step.moved(data.steps[t]);
         for (std::size_t r = 0; r < block.size(); ++r) {
             const Index i = block[r];
-            const double change = moved[r] - at.a[i];
-            at.a[i] = moved[r];
-            if (change != 0) dual_step::add(-data.v[i] * change / data.ridge_n, row_of(rows, i), at.acc);
+            const double factor = -data.v[i] * (moved[r] - a[i]) / data.ridge_n;
+            a[i] = moved[r];
+            if (factor == 0) continue;
+            const auto x = row_of(rows, i);
+            for (Index p = 0; p < x.size; ++p) top.add(x.column(p), factor * x.value(p));
         }
-        dual_step::for_touched(rows, block, [&](Index j) {
-            top.changed(j);
-            if (top.has(j)) at.w[j] = at.acc[j];
-        });
-        top.settle([&](Index j) { at.w[j] = at.acc[j]; }, [&](Index j) { at.w[j] = 0; });
+        top.settle();
     }
+    for (Index j = 0; j < choice.d; ++j) acc[j] = top.value(j), w[j] = top.kept(j);
 }
 
 }  // namespace paring
