@@ -24,9 +24,11 @@ double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
 
 struct Squared {
     static constexpr double bound = 1;
+    static constexpr bool pieces = false;
     double value(double z, double y) const { return 0.5 * (z - y) * (z - y); }
     double slope(double z, double y) const { return z - y; }
     double curvature(double, double) const { return 1; }
+    double majorant(double, double) const { return 1; }
     double conjugate(double a, double y) const { return 0.5 * a * a + a * y; }
     Interval domain(double) const { return {-infinity, infinity}; }
     double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
@@ -84,6 +86,7 @@ struct Squared {
 // log(1 + exp(-y z)), y = +-1. With e = exp(-|z|) nothing overflows.
 struct Logistic {
     static constexpr double bound = 0.25;
+    static constexpr bool pieces = false;
     [[gnu::always_inline]] double value(double z, double y) const {
         const double margin = y * z;
         return log_of_one_plus(exp_of_nonpositive(-std::abs(margin))) + (margin < 0 ? -margin : 0.0);
@@ -96,6 +99,7 @@ struct Logistic {
         const double e = exp_of_nonpositive(-std::abs(z));
         return e / ((1.0 + e) * (1.0 + e));
     }
+    double majorant(double, double) const { return bound; }
     double conjugate(double a, double y) const {
         const double p = -a * y;
         return p < 0 || p > 1 ? infinity : x_log_x(p) + x_log_x(1 - p);
@@ -118,9 +122,11 @@ struct Logistic {
 
 struct Hinge {
     static constexpr double bound = infinity;
+    static constexpr bool pieces = true;
     double value(double z, double y) const { return std::max(1 - y * z, 0.0); }
     double slope(double z, double y) const { return y * z < 1 ? -y : 0.0; }
     double curvature(double, double) const { return 0; }
+    double majorant(double, double) const { return bound; }
     double conjugate(double a, double y) const { return a * y < -1 || a * y > 0 ? infinity : a * y; }
     Interval domain(double y) const { return y > 0 ? Interval{-1, 0} : Interval{0, 1}; }
     double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 0, domain(y)); }
@@ -128,12 +134,14 @@ struct Hinge {
 
 struct SquaredHinge {
     static constexpr double bound = 1;
+    static constexpr bool pieces = true;
     double value(double z, double y) const {
         const double u = std::max(1 - y * z, 0.0);
         return 0.5 * u * u;
     }
     double slope(double z, double y) const { return -y * std::max(1 - y * z, 0.0); }
     double curvature(double z, double y) const { return y * z < 1 ? 1.0 : 0.0; }
+    double majorant(double, double) const { return bound; }
     double conjugate(double a, double y) const { return a * y > 0 ? infinity : a * y + 0.5 * a * a; }
     Interval domain(double y) const { return y > 0 ? Interval{-infinity, 0} : Interval{0, infinity}; }
     double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
@@ -141,6 +149,7 @@ struct SquaredHinge {
 
 // The hinge with its corner rounded over a width gamma.
 struct SmoothedHinge {
+    static constexpr bool pieces = true;
     double gamma;
     double bound = 1 / gamma;
     double value(double z, double y) const {
@@ -152,6 +161,7 @@ struct SmoothedHinge {
         const double u = 1 - y * z;
         return u > 0 && u < gamma ? 1 / gamma : 0.0;
     }
+    double majorant(double z, double y) const { return 1 / std::max(gamma, std::abs(2 * (1 - y * z) - gamma)); }
     double conjugate(double a, double y) const {
         return a * y < -1 || a * y > 0 ? infinity : a * y + 0.5 * gamma * a * a;
     }
@@ -162,6 +172,7 @@ struct SmoothedHinge {
 };
 
 struct Huber {
+    static constexpr bool pieces = true;
     double delta;
     double bound = 1;
     double value(double z, double y) const {
@@ -170,6 +181,7 @@ struct Huber {
     }
     double slope(double z, double y) const { return std::clamp(z - y, -delta, delta); }
     double curvature(double z, double y) const { return std::abs(z - y) <= delta ? 1.0 : 0.0; }
+    double majorant(double z, double y) const { return delta / std::max(delta, std::abs(z - y)); }
     double conjugate(double a, double y) const { return std::abs(a) > delta ? infinity : 0.5 * a * a + a * y; }
     Interval domain(double) const { return {-delta, delta}; }
     double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
@@ -179,10 +191,12 @@ struct Huber {
 // weight of zero cancels it.
 struct Poisson {
     static constexpr double bound = infinity, largest = std::numeric_limits<double>::max();
+    static constexpr bool pieces = false;
     static double rate(double z) { return std::min(std::exp(z), largest); }
     double value(double z, double y) const { return rate(z) < largest ? rate(z) - y * z : largest; }
     double slope(double z, double y) const { return rate(z) - y; }
     double curvature(double z, double) const { return rate(z); }
+    double majorant(double, double) const { return bound; }
     double conjugate(double a, double y) const {
         const double q = a + y;
         return q < 0 ? infinity : x_log_x(q) - q;
@@ -239,6 +253,13 @@ class Scalar final : public Loss {
                   double* curvature) const override {
         evaluate_batch(f_, z, y, n, value, slope, curvature);
     }
+    void majorant(const double* z, const double* y, Index n, double* out) const override {
+        for (Index i = 0; i < n; ++i) out[i] = f_.majorant(z[i], y[i]);
+        if (n == 0 || std::isfinite(f_.bound)) return;
+        evaluate(z, y, n, nullptr, nullptr, out);
+        std::fill_n(out, n, *std::max_element(out, out + n));
+    }
+    bool in_pieces() const override { return F::pieces; }
     double total(const double* z, const double* y, const double* v, Index n) const override {
         return total_batch(f_, z, y, v, n);
     }
@@ -283,6 +304,9 @@ class Multinomial final : public Loss {
                 if (curvature != nullptr) curvature[i * classes_ + c] = share * (1 - share);
             }
         }
+    }
+    void majorant(const double*, const double*, Index n, double* out) const override {
+        std::fill_n(out, n * classes_, curvature_bound());
     }
     double total(const double* z, const double* y, const double* v, Index n) const override {
         std::vector<double> p(static_cast<std::size_t>(classes_));

@@ -223,6 +223,35 @@ def test_two_classes_are_logistic() -> None:
         np.testing.assert_allclose(two.slope(both, y)[:, 1], one.slope(z, s), rtol=1e-12, atol=1e-15)
 
 
+@bounded
+@given(z=st.floats(-30, 30), u=st.floats(-1e3, 1e3))
+def test_the_majorant_is_a_parabola_above(loss: losses.Loss, z: float, u: float) -> None:
+    for y in targets_of(loss):
+        at, to = np.array([y + z]), np.array([y + u])
+        value, slope, c = loss.value(at, [y])[0], loss.slope(at, [y])[0], loss.core.majorant(at, np.array([y]))[0]
+        move = to[0] - at[0]
+        above = value + slope * move + 0.5 * c * move**2
+        rounding = 1e-9 * (1 + abs(value) + abs(slope * move) + c * move**2)
+        assert loss.value(to, [y])[0] <= above + rounding
+
+
+def test_the_majorant_is_the_least_where_the_loss_is_straight() -> None:
+    """Far out it falls as one over the distance: there the parabola touches the other side."""
+    far = np.array([10.0, 1e3, 1e6])
+    np.testing.assert_allclose(losses.huber(2.0).core.majorant(far, np.zeros(3)), 2.0 / far)
+    gamma = 0.5  # the hinge's corner is at u = 1 - y z = gamma / 2
+    for y in (1.0, -1.0):
+        c = losses.smoothed_hinge(gamma).core.majorant(y * (1 - gamma / 2 - far), np.full(3, y))
+        np.testing.assert_allclose(c, 1 / (2 * far))
+    for loss in (losses.huber(2.0), losses.smoothed_hinge(gamma)):
+        for z in (5.0, -7.0, 40.0):
+            at, y = np.array([z]), np.array([1.0])
+            value, slope, c = loss.value(at, y), loss.slope(at, y), loss.core.majorant(at, y)
+            to = np.linspace(-100, 100, 200_001)
+            below = value + slope * (to - z) + 0.499 * c * (to - z) ** 2
+            assert np.any(loss.value(to, np.ones(len(to))) > below)
+
+
 # -- by name, with parameters, and errors -----------------------------------------------------------------------------
 
 

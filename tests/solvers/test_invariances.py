@@ -148,7 +148,7 @@ def test_order_of_columns(solver) -> None:
     np.testing.assert_allclose(there.coef, here.coef[order], rtol=1e-6, atol=1e-8)
 
 
-# -- stochastic solvers: repeated rows are drawn in another order; what holds of every path ------------------------------
+# -- stochastic solvers: repeated rows are drawn in another order; what holds of every path ------------------------
 
 
 @EACH_STOCHASTIC

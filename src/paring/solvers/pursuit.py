@@ -91,11 +91,15 @@ class Pursuit:
             state.path.setdefault(engine.size, PathPoint(engine.size, state.model, state.objective))
         state.residual = max(0.0, engine.tolerance / problem.scale)
         if not state.sizes:
-            state.swap_optimal = engine.swap_optimal
-            state.done = "converged"
+            state.swap_optimal = engine.swap_optimal if engine.settled else None
+            state.done = "converged" if engine.settled else "stalled"
         return state
 
     def certificate(self, problem: Any, state: PursuitState, run: Run) -> Certificate:
+        if state.done == "stalled":
+            return Certificate(
+                "none", np.inf, "the minimum on the support was not reached: nothing is known of exchanges"
+            )
         if state.swap_optimal is None:
             return Certificate("none", np.inf, "stopped before the last stage: fewer features than asked for")
         statement = {

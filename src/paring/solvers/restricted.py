@@ -22,7 +22,7 @@ Indices = NDArray[np.int64]
 
 TOLERANCE = 1e-13  # half the Newton decrement, relative to F at the null model
 SHARPNESS = 1e-19  # the same, where steps end that F no longer shows: weights then have nine digits, F has twelve
-MOST_ROUNDS = 100
+MOST_ROUNDS = 300  # few need 30; bounds and a loss of next to no curvature together, some hundred
 LARGEST_FACTOR = 4000  # coordinates: beyond, conjugate gradients
 
 

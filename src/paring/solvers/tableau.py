@@ -51,6 +51,7 @@ class Tableau:
 
     swap_optimal = "exact"
     modelled = True
+    settled = True
 
     def __init__(self, problem: Any) -> None:
         lend_blas()
