@@ -187,8 +187,8 @@ struct Huber {
     double prox_conjugate(double u, double y, double step) const { return quadratic_prox(u, y, step, 1, domain(y)); }
 };
 
-// exp(z) - y z: the log-likelihood without its constant log(y!). What overflows is the largest number instead, so that a
-// weight of zero cancels it.
+// exp(z) - y z: the log-likelihood without its constant log(y!). What overflows is the largest number instead, so that
+// a weight of zero cancels it.
 struct Poisson {
     static constexpr double bound = infinity, largest = std::numeric_limits<double>::max();
     static constexpr bool pieces = false;

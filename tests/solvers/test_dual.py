@@ -272,7 +272,7 @@ def test_the_gap_in_the_history_is_that_of_the_best_so_far(loss: str) -> None:
     assert gaps[-1] == pytest.approx((result.objective - result.state.bound) / result.null_objective, rel=0.3)
 
 
-# -- duality as in the paper's figures -----------------------------------------------------------------------------------
+# -- duality as in the paper's figures -----------------------------------------------------------------------------
 
 
 def regression(n: int, d: int, k: int, noise: float, condition: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

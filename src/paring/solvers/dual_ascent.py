@@ -13,8 +13,9 @@ refined as ``refine.py`` says. How far D can rise at all is bounded by the weigh
 
     max_a D(a) <= reach = (1/n) sum_i v_i loss(z_i + b, y_i) + (ridge/2) mean |w(a)|^2
 
-It ends where the gap F - D is within tol; or where reach - D is within tol or the share ``settled`` of the gap: what is left
-is then the gap of the relaxation, which no a can close; or where ``patience`` rounds have gained next to nothing.
+It ends where the gap F - D is within tol; or where reach - D is within tol or the share ``settled`` of the gap: what
+is left is then the gap of the relaxation, which no a can close; or where ``patience`` rounds have gained next to
+nothing.
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ class Semistochastic(Stochastic):
             slopes,
             moves(problem, state.metric, c, self.rarity(problem), pull, pull_b),
             w,
-            as_vector(b),
+            as_vector(problem, b),
             moving,
             self.kept(problem, state),
             self.store.core,
