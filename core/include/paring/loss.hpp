@@ -1,4 +1,4 @@
-// Losses of a score z and a target y. The scalar formulae are written once, in loss.cpp; batches are derived.
+// Losses of a score z and a target y. The scalar formulae are written once, in formulae.hpp; batches are derived.
 #pragma once
 
 #include <memory>

@@ -13,9 +13,8 @@ refined as ``refine.py`` says. How far D can rise at all is bounded by the weigh
 
     max_a D(a) <= reach = (1/n) sum_i v_i loss(z_i + b, y_i) + (ridge/2) mean |w(a)|^2
 
-It ends where the gap F - D is within tol; or where reach - D is within tol or the share ``settled`` of the gap: what
-is left is then the gap of the relaxation, which no a can close; or where ``patience`` rounds have gained next to
-nothing.
+It ends where the gap F - D is within tol; or where reach - D is within tol or the share ``settled`` of the gap: what is
+left is then the gap of the relaxation, which no a can close; or where ``patience`` rounds have gained next to nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from paring.dual import dual_point, slopes_at
+from paring.dual import balanced, corner_slopes, dual_point, slopes_at
 from paring.result import Certificate, Model
-from paring.solvers._loop import Run, State, start_model
+from paring.solvers._loop import Run, State, begun, start_model
 from paring.solvers.refusals import refuse_dual
 from paring.solvers.steps import model_of, support_of
 
@@ -94,9 +93,8 @@ class DualAscent:
 
     def init(self, problem: Any, run: Run) -> DualState:
         refuse_dual(problem, self)
-        started = start_model(problem, run.start)
-        a, _ = slopes_at(problem, problem.design.scores_on(started.support, started.weights))
-        model, objective = run.first or (started, problem.objective(started))
+        a = starting_point(problem, run)
+        model, objective = run.first or begun(problem, run.start)
         nothing, rows = problem.zeros(), np.zeros(problem.n)
         state = DualState(
             model=model,
@@ -147,6 +145,19 @@ class DualAscent:
             f"the dual is {'' if at_its_best else 'not '}at its maximum: no dual point raises the bound by more than "
             f"{more:.1g} of the null objective, of a gap of {state.residual:.1g}",
         )
+
+
+def starting_point(problem: Any, run: Run) -> Array:
+    """The slopes at w = 0, or at the start; on the hinge's corner those that explain the start's weights."""
+    model = start_model(problem, run.start)
+    z = problem.design.scores_on(model.support, model.weights)
+    if problem.loss.smooth:
+        return slopes_at(problem, z)[0]
+    corner = None if run.start is None else corner_slopes(problem, z + model.intercept, model)
+    if corner is not None:
+        return corner
+    a = np.where(problem.v > 0, problem.loss.core.slope(z, problem.y), 0.0)
+    return balanced(problem, a) if problem.fit_intercept else a
 
 
 # -- a round -------------------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 minimum on their support wherever the dual has not settled.
 
 ``Nothing()``    the paper's algorithm as it is.
-``Minimise()``   minimise F on a support that stays from one round to the next, and at the end on those of the best
-                 candidate and of the mean of all candidates. The slopes at each minimum are tried as a dual point.
+``Minimise()``   minimise F on a support that stays from one round to the next; after 8, 16, 32, .. rounds and at the
+                 end on those of the best candidate and of the mean of all candidates. The slopes at each minimum are
+                 tried as a dual point.
 ``Exchange()``   the same, and where the gap stays open pursuit's exchanges of members for outsiders while F falls;
                  under the hinge with the hinge smoothed over a width, then minimised as it is (``corner.py``).
 """
@@ -29,6 +30,8 @@ Indices = NDArray[np.int64]
 
 WIDTH = 1.0  # of the hinge in exchanges: rows on both sides of the corner have a say (0.25 was worse: docs/sdiht.md)
 WORTH = 1e-3  # a gap, relative to F at the null model, that exchanges are tried for
+CHEAP = 1_000_000  # entries of X: below, any gap is worth them
+FIRST_LOOK = 8  # rounds
 
 
 @dataclass(frozen=True)
@@ -47,28 +50,38 @@ class Minimise:
     """Minimisation on supports that stay, and at the end."""
 
     def between(self, problem: Any, state: DualState, stays: bool) -> DualState:
-        return minimised(problem, state, state.features) if stays else state
+        if stays:
+            state = minimised(problem, state, state.features)
+        look = state.rounds >= FIRST_LOOK and state.rounds & (state.rounds - 1) == 0
+        return minimised_on_the_best(problem, state) if look else state
 
     def finish(self, problem: Any, state: DualState, tol: float) -> DualState:
-        constraint = problem.constraint
-        for w in (state.model.dense(problem.d), constraint.project(state.mean_w)):
-            state = minimised(problem, state, support_of(constraint, w))
-        return state
+        return minimised_on_the_best(problem, state)
 
 
 @dataclass(frozen=True)
 class Exchange(Minimise):
-    """The same, then exchanges where the gap is more than ``worth`` of F at the null model."""
+    """The same, then exchanges where the gap is more than tol, on large data more than ``worth``, of F at the null
+    model."""
 
     worth: float = WORTH
 
     def finish(self, problem: Any, state: DualState, tol: float) -> DualState:
         state = super().finish(problem, state, tol)
-        closed = gap_of(problem, state) <= max(tol, self.worth)
-        return state if closed or state.exchanged else exchanged(problem, state, tol)
+        worth = tol if problem.design.entries <= CHEAP else max(tol, self.worth)
+        known = gap_of(problem, state) <= worth or bool(state.exchanged)
+        return state if known else exchanged(problem, state, tol)
 
 
 EXCHANGE = Exchange()
+
+
+def minimised_on_the_best(problem: Any, state: DualState) -> DualState:
+    """Minimised on the supports of the best model and of the mean candidate."""
+    constraint = problem.constraint
+    for w in (state.model.dense(problem.d), constraint.project(state.mean_w)):
+        state = minimised(problem, state, support_of(constraint, w))
+    return state
 
 
 def minimised(problem: Any, state: DualState, features: Indices) -> DualState:
