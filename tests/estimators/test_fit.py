@@ -270,7 +270,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 REFUSED_CLASSES: list[tuple[dict[str, Any], str]] = [
     ({"loss": "squared"}, "got 'squared'; for real or count targets use SparseRegressor"),
-    ({"loss": "hinge"}, "hinge: no solver of this version takes a loss without slopes; use loss='squared_hinge'"),
+    ({"loss": "hinge", "ridge": 0}, "hinge: without ridge no solver takes a loss without slopes; use ridge > 0"),
+    ({"loss": "hinge", "solver": "htp"}, "no slope at its corner; use loss='squared_hinge' or .*, or solver='sdiht'"),
     ({"ridge": "C"}, "ridge must be a number of at least 0, got 'C'"),
     (
         {"loss": "logistic", "make": three_classes},

@@ -89,6 +89,26 @@ def test_conjugate_against_its_formula(loss: losses.Loss) -> None:
             assert abs(loss.conjugate([a], [y])[0] - float(wanted)) <= 1e-15 * size
 
 
+@pytest.mark.parametrize("loss", [loss for loss in SCALAR if loss.name != "poisson"], ids=lambda loss: loss.name)
+@given(u=scores, exponent=st.floats(-6, 12))
+def test_prox_of_the_conjugate(loss: losses.Loss, u: float, exponent: float) -> None:
+    """a = prox_{s loss*}(u): (u - a)/s is a subgradient of loss* at a, and Fenchel and Young equal there (Moreau)."""
+    step = 10.0**exponent
+    for y in targets_of(loss):
+        at = u * (1 + step) if loss.targets == "real" else u
+        a = loss.core.prox_conjugate(np.array([at]), np.array([y]), step)[0]
+        z = (at - a) / step
+        value, conjugate = loss.value([z], [y])[0], loss.conjugate([a], [y])[0]
+        size = abs(value) + abs(conjugate) + abs(a * z) + y * y + abs(at / step) * (1 + abs(a)) + 1
+        assert abs(value + conjugate - a * z) <= 1e-12 * size
+
+
+def test_losses_without_a_prox_say_so() -> None:
+    for loss in (losses.poisson, losses.multinomial(3)):
+        with pytest.raises(ValueError, match="prox"):
+            loss.core.prox_conjugate(np.zeros(1), np.zeros(1), 1.0)
+
+
 @by_name
 def test_the_conjugate_is_finite_on_its_domain_alone(loss: losses.Loss) -> None:
     for y in targets_of(loss):

@@ -1,7 +1,7 @@
 """Dual iterative hard thresholding as the paper has it, and its stochastic form, in NumPy.
 
-D(a) = -mean(v loss*(a)) - (ridge/2) |H_k(u)|^2,   u = -X'(v a) / (ridge n),   a in the domain of loss*, sum v a = 0 with
-an intercept.
+D(a) = -mean(v loss*(a)) - (ridge/2) |H_k(u)|^2,   u = -X'(v a) / (ridge n),   a in the domain of loss*; with an
+intercept sum v a = 0.
 """
 
 from __future__ import annotations

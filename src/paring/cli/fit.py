@@ -14,7 +14,7 @@ from paring.cli.options import AsJson, Data, Format, Target, ZeroBased
 from paring.cli.say import Refused, print_json, remark
 
 STOPPED_EARLY, INTERRUPTED = 3, 130
-CLASS_LOSSES = ("logistic", "multinomial", "squared_hinge", "smoothed_hinge")
+CLASS_LOSSES = ("logistic", "multinomial", "squared_hinge", "smoothed_hinge", "hinge")
 LOSSES = ("squared", "huber", "poisson", *CLASS_LOSSES)
 
 

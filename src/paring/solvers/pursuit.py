@@ -152,6 +152,9 @@ def make_engine(problem: Any, tol: float) -> Any:
 def refuse(problem: Any) -> None:
     """Problems pursuit cannot take, with the remedy."""
     if not problem.loss.smooth:
-        raise ValueError(f"pursuit: {problem.loss} has no slope everywhere; use 'squared_hinge' or 'smoothed_hinge'")
+        raise ValueError(
+            f"pursuit: {problem.loss} has no slope everywhere; use loss='squared_hinge' or 'smoothed_hinge', "
+            "or solver='sdiht'"
+        )
     if np.isfinite(problem.constraint.radius):
         raise ValueError("pursuit: L2Ball is not handled; use solver='iht', or ridge instead of the ball")

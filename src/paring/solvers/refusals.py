@@ -15,7 +15,8 @@ def refuse(problem: Any, solver: Any) -> None:
     """
     if not problem.loss.smooth:
         raise ValueError(
-            f"{solver.name}: {problem.loss} has no slope at its corner; use loss='squared_hinge' or 'smoothed_hinge'"
+            f"{solver.name}: {problem.loss} has no slope at its corner; use loss='squared_hinge' or 'smoothed_hinge', "
+            "or solver='sdiht'"
         )
     if np.isfinite(problem.constraint.radius) and not getattr(solver, "projects", False):
         raise ValueError(
