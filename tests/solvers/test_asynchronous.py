@@ -189,7 +189,7 @@ def test_counts_of_passes_and_thresholdings() -> None:
     runs = {
         "s2bcd-htp": (S2BCDHTP(), 2 / 10, 1),
         "s2bcd-htp whole": (S2BCDHTP(blocks=1, inner=60, batch=4), 1.0, 1),
-        "asg-ht": (ASGHT(), 0.0, 240),
+        "asg-ht": (ASGHT(), 0.0, 12),
         "asvrg-ht": (ASVRGHT(), 1.0, 240),
         "sampled": (ASVRGHT(coordinates=Sampled(2)), 2 / 14, 240),
     }

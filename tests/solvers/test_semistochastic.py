@@ -104,7 +104,7 @@ def test_s2bcd_htp(layout: str, loss: str, intercept: bool) -> None:
 
 @INTERCEPT
 @LAYOUT
-@pytest.mark.parametrize("solver", [S2BCDHTP(blocks=1), ASVRGHT(), ASGHT()], ids=lambda solver: solver.name)
+@pytest.mark.parametrize("solver", [S2BCDHTP(blocks=1), ASVRGHT(), ASGHT(batch=1)], ids=lambda solver: solver.name)
 def test_all_coordinates_of_the_row(solver, layout: str, intercept: bool) -> None:
     case = Case(solver, layout, intercept=intercept)
     order = np.random.default_rng(3).integers(60, size=STEPS)
@@ -208,7 +208,9 @@ def require_mean(found, factor, case: Case) -> None:
 
 
 @pytest.mark.parametrize("layout", ["dense", "csr"])
-@pytest.mark.parametrize("solver", [S2BCDHTP(blocks=1), free(ASVRGHT), free(ASGHT)], ids=lambda solver: solver.name)
+@pytest.mark.parametrize(
+    "solver", [S2BCDHTP(blocks=1), free(ASVRGHT), free(ASGHT, batch=1)], ids=lambda solver: solver.name
+)
 def test_reweighted_directions_average_to_the_gradient(solver, layout: str) -> None:
     case = Case(solver, layout)
     found = mean_direction(case, [(_core.Moving.everywhere(), lambda i: case.stored[i])], case.D)
@@ -251,7 +253,7 @@ def test_every_class_goes_along_its_gradient(kind: type, layout) -> None:
     X, y = half_empty("multinomial")
     X = np.delete(X, 3, axis=1)
     p = Problem(layout(X), y, "multinomial", constraint=TopK(5), ridge=0.05, fit_intercept=True, n_jobs=1)
-    solver, rng = free(kind), np.random.default_rng(1)
+    solver, rng = free(kind, batch=1), np.random.default_rng(1)
     anchor = p.constraint.project(rng.standard_normal((13, 3))), rng.standard_normal(3)
     state = solver.init(p, Run(start=anchor, rng=rng))
     w, b, D = rng.standard_normal((13, 3)), rng.standard_normal(3), solver.rarity(p)[:, None]

@@ -2,7 +2,7 @@
 
     min F(w, b)   subject to   |w|_0 <= k   (always, never)
 
-Each of ``n_jobs`` workers, again and again, with a row i drawn anew:
+Each of ``n_jobs`` workers, again and again, with a row i (or a batch: their steps shared out) drawn anew:
 
     w_j <- (w_j - c v_i slope_i(w) x_ij) / (1 + c ridge D_j)        j stored in row i
     b   <- b - c v_i slope_i(w),        w <- H_k(w)
@@ -31,9 +31,9 @@ Array = NDArray[np.float64]
 
 
 class ASGHT(Semistochastic):
-    """batch : rows of a step. inner : steps of a round (None: n / batch).
+    """batch : rows of a step; what single rows draw into the support is mostly noise.
 
-    store : ``Wild()`` (default), ``Atomic()``, ``Plain()``.
+    inner : steps of a round (None: n / batch). store : ``Wild()`` (default), ``Atomic()``, ``Plain()``.
     step, sampling : see ``rules.py``; the step is the same in a round. Random; with n_jobs=1 the same ``random_state``
     gives the same bits.
     """
@@ -45,7 +45,7 @@ class ASGHT(Semistochastic):
         self,
         step: Any = "estimate",
         *,
-        batch: int = 1,
+        batch: int = 20,
         inner: int | None = None,
         sampling: Sampling | None = None,
         store: Store | None = None,

@@ -41,7 +41,7 @@ from paring.solvers._loop import Run
 from paring.solvers.iterate import arrived
 from paring.solvers.rules import Sampling
 from paring.solvers.sbcd_htp import partition
-from paring.solvers.smoothness import plain_metric
+from paring.solvers.smoothness import plain_metric, row_squares
 from paring.solvers.steps import Metric, model_of
 from paring.solvers.stochastic import Anchor, Stochastic, Swept, as_intercept, as_vector
 
@@ -167,14 +167,17 @@ class Semistochastic(Stochastic):
     def metric(self, problem: Any) -> Metric:
         return plain_metric(problem, self.scaling)
 
+    def measured(self, problem: Any, metric: Metric, rng: np.random.Generator) -> tuple[Array, Any]:
+        return row_squares(problem, metric), partition(problem.d, self.parts(problem), rng).astype(np.int16)
+
     def init(self, problem: Any, run: Run) -> Anchor:
         self._check(problem)
         anchor = super().init(problem, run)
         stored = problem.design.column_counts() > 0
         if np.any(anchor.w[~stored]):
             w = np.where(stored.reshape((-1,) + (1,) * (anchor.w.ndim - 1)), anchor.w, 0.0)
-            anchor = replace(anchor, **arrived(problem, model_of(problem.constraint, w, anchor.b)))
-        return replace(anchor, carried=partition(problem.d, self.parts(problem), run.rng).astype(np.int16))
+            return replace(anchor, **arrived(problem, model_of(problem.constraint, w, anchor.b)))
+        return anchor
 
     def _check(self, problem: Any) -> None:
         self.store.check(self.name, self.workers(problem))
