@@ -34,6 +34,19 @@ auto curvatures(const Loss& loss, const Scores& z, const Vector& y) {
     return shaped(std::move(out), z);
 }
 
+auto majorants(const Loss& loss, const Scores& z, const Vector& y) {
+    std::vector<double> out(z.size());
+    loss.majorant(z.data(), y.data(), count_of(loss, z, y), out.data());
+    return shaped(std::move(out), z);
+}
+
+auto model_curvatures(const Loss& loss, const Scores& z, const Vector& y, const Vector& v) {
+    require(v.shape(0) == y.shape(0), "weights and targets differ in length");
+    std::vector<double> out(z.size());
+    model_curvature(loss, z.data(), y.data(), v.data(), count_of(loss, z, y), out.data());
+    return shaped(std::move(out), z);
+}
+
 auto values(const Loss& loss, const Scores& z, const Vector& y) {
     std::vector<double> out(y.shape(0));
     loss.evaluate(z.data(), y.data(), count_of(loss, z, y), out.data(), nullptr, nullptr);
@@ -43,6 +56,13 @@ auto values(const Loss& loss, const Scores& z, const Vector& y) {
 auto conjugates(const Loss& loss, const Scores& a, const Vector& y) {
     std::vector<double> out(y.shape(0));
     loss.conjugate(a.data(), y.data(), count_of(loss, a, y), out.data());
+    return to_numpy(std::move(out), {y.shape(0)});
+}
+
+auto prox_conjugates(const Loss& loss, const Vector& u, const Vector& y, double step) {
+    require(u.shape(0) == y.shape(0), "points and targets differ in length");
+    std::vector<double> out(y.shape(0));
+    loss.prox_conjugate(u.data(), y.data(), step, static_cast<Index>(y.shape(0)), out.data());
     return to_numpy(std::move(out), {y.shape(0)});
 }
 
@@ -62,7 +82,11 @@ void bind_loss(nb::module_& m) {
         .def("value", &values, nb::arg("z").noconvert(), nb::arg("y").noconvert())
         .def("slope", &slopes, nb::arg("z").noconvert(), nb::arg("y").noconvert())
         .def("curvature", &curvatures, nb::arg("z").noconvert(), nb::arg("y").noconvert())
+        .def("majorant", &majorants, nb::arg("z").noconvert(), nb::arg("y").noconvert())
+        .def("model_curvature", &model_curvatures, nb::arg("z").noconvert(), nb::arg("y").noconvert(),
+             nb::arg("v").noconvert())
         .def("conjugate", &conjugates, nb::arg("a").noconvert(), nb::arg("y").noconvert())
+        .def("prox_conjugate", &prox_conjugates, nb::arg("u").noconvert(), nb::arg("y").noconvert(), nb::arg("step"))
         .def("domain", &domain, nb::arg("y").noconvert())
         .def(
             "total",

@@ -6,11 +6,6 @@ namespace paring {
 
 namespace {
 
-struct OwnedTarget {
-    Target target;
-    nb::object owners;
-};
-
 std::vector<double> copied(const Vector& x) { return {x.data(), x.data() + x.shape(0)}; }
 
 // (w, b, z, inverse or None, report)
@@ -44,19 +39,19 @@ nb::tuple minimise(const OwnedTarget& own, const Block& block, const Vector& w, 
 nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Block& candidates, const Vector& w,
                         double b, const Vector& z, double objective, const Matrix& inverse, const Matrix& t,
                         const Vector& schur, const Vector& g, const Vector& curvatures, const Vector& means,
-                        const Vector& others, const Matrix& exchanges, double goal, int threads,
+                        const Vector& others, const Vector& c, const Matrix& exchanges, double goal, int threads,
                         const StopToken* stop) {
     const auto k = static_cast<std::size_t>(support.columns()), m = static_cast<std::size_t>(candidates.columns());
     require(w.shape(0) == k && z.shape(0) == static_cast<std::size_t>(own.target.n) && means.shape(0) == k &&
-                support.rows() == own.target.n && candidates.rows() == own.target.n,
+                c.shape(0) == z.shape(0) && support.rows() == own.target.n && candidates.rows() == own.target.n,
             "weights, block and target differ in size");
     require(inverse.shape(0) == k + (own.target.intercept ? 1 : 0) && inverse.shape(1) == inverse.shape(0) &&
                 t.shape(0) == m && t.shape(1) == k && schur.shape(0) == m && g.shape(0) == m && others.shape(0) == m &&
                 exchanges.shape(1) == 3 && curvatures.shape(0) == k,
             "the model's parts differ in size");
-    const TrialModel model{w.data(),     z.data(),     b,        objective,         inverse.data(),
-                           t.data(),     schur.data(), g.data(), curvatures.data(), means.data(),
-                           others.data()};
+    const TrialModel model{w.data(),      z.data(),     b,        objective,         inverse.data(),
+                           t.data(),      schur.data(), g.data(), curvatures.data(), means.data(),
+                           others.data(), c.data()};
     std::vector<Ranked> ranked;
     for (std::size_t e = 0; e < exchanges.shape(0); ++e) {
         const double* row = exchanges.data() + 3 * e;
@@ -132,8 +127,8 @@ void bind_newton(nb::module_& m) {
           nb::arg("w").noconvert(), nb::arg("b"), nb::arg("z").noconvert(), nb::arg("objective"),
           nb::arg("inverse").noconvert(), nb::arg("t").noconvert(), nb::arg("schur").noconvert(),
           nb::arg("g").noconvert(), nb::arg("curvatures").noconvert(), nb::arg("means").noconvert(),
-          nb::arg("others").noconvert(), nb::arg("exchanges").noconvert(), nb::arg("goal"), nb::arg("threads") = 1,
-          nb::arg("stop").none() = nb::none());
+          nb::arg("others").noconvert(), nb::arg("c").noconvert(), nb::arg("exchanges").noconvert(), nb::arg("goal"),
+          nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
     m.def("best_exchanges", &ranked_exchanges, nb::arg("t").noconvert(), nb::arg("q").noconvert(),
           nb::arg("w").noconvert(), nb::arg("g").noconvert(), nb::arg("s").noconvert(), nb::arg("floor").noconvert(),
           nb::arg("fixed").none() = nb::none(), nb::arg("correction").none() = nb::none(), nb::arg("count") = 1,

@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "paring/block.hpp"
+#include "paring/newton.hpp"
 #include "paring/parallel.hpp"
 #include "paring/rows.hpp"
 
@@ -26,6 +27,12 @@ using Bytes = nb::ndarray<const unsigned char, nb::ndim<1>, nb::c_contig, nb::de
 struct OwnedRows {
     Rows view;
     bool lines_are_columns;
+    nb::object owners;
+};
+
+// A loss with its targets and weights, and the arrays that own them.
+struct OwnedTarget {
+    Target target;
     nb::object owners;
 };
 
@@ -55,6 +62,9 @@ void bind_rows(nb::module_& m);
 void bind_block(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_tableau(nb::module_& m);
+void bind_dual(nb::module_& m);
 void bind_formats(nb::module_& m);
+void bind_s2bcd(nb::module_& m);
+void bind_sweeps(nb::module_& m);
 
 }  // namespace paring

@@ -20,7 +20,7 @@ from paring.solvers.steps import Fixed
 N, D = 40, 6
 SMOOTH = ("squared", "huber", "logistic", "squared_hinge", "smoothed_hinge", "poisson", "multinomial")
 LAYOUTS = {"dense": np.asarray, "F": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array}
-FINITE = r"X holds NaN or infinity \(or values beyond 1e150\); impute or drop them first"
+FINITE = r"X holds NaN or infinity \(or values beyond 1e150\) in column \d+; impute or drop them first"
 
 EACH_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS)
 EACH_LOSS = pytest.mark.parametrize("loss", SMOOTH)
@@ -105,7 +105,12 @@ SHAPES: list[tuple[Any, Any, str, str]] = [
         r"y must have one column, got shape \(4, 2\): fit each target alone",
         "2 columns",
     ),
-    (np.array([["a", "b"]] * 3), np.ones(3), "X holds <U1; real numbers are needed", "could not convert"),
+    (
+        np.array([["a", "b"]] * 3),
+        np.ones(3),
+        "X holds <U1; real numbers are needed",
+        "X holds <U1; real numbers are needed",
+    ),
     (np.ones((3, 2)) * 1j, np.ones(3), "X holds complex128; real numbers are needed", "Complex data not supported"),
     (np.ma.masked_invalid(np.ones((3, 2))), np.ones(3), "X is a masked array: impute it", ""),
 ]
@@ -152,6 +157,9 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"always": [6]}, "always must be feature indices from 0 to 5"),
     ({"never": [-1]}, "never must be feature indices from 0 to 5"),
     ({"groups": [0, 1]}, "groups must hold one label for each of the 6 features"),
+    ({"groups": [0, 1, np.nan, 2, 2, 2]}, "groups holds no label for feature 2: give each feature one"),
+    ({"groups": np.array(["a", None, "b", "c", "d", "e"], object)}, "groups holds no label for feature 1"),
+    ({"groups": np.array([1, "1", 2, 3, 4, 5], object)}, "groups holds text and numbers"),
     ({"bounds": (0.1, 1)}, "bounds must allow 0 for every feature"),
     ({"bounds": (-1, -0.1)}, "bounds must allow 0 for every feature"),
     ({"bounds": (-1, [1, 2])}, "upper bounds must be one number or 6 of them"),
@@ -258,6 +266,33 @@ def test_rows_of_weight_zero_are_as_good_as_absent_whatever_they_hold(loss: str,
     assert weighted.dual_gap == pytest.approx(without.dual_gap, rel=1e-3, abs=1e-6)
 
 
+@pytest.mark.parametrize("part", ["X", "y", "sample_weight"])
+def test_masked_arrays_are_refused(part: str) -> None:
+    X, y = data()
+    given = {"X": X, "y": y > 0, "sample_weight": np.ones(N)}
+    given[part] = np.ma.masked_array(given[part], np.zeros_like(given[part], bool))
+    for fit in (SparseRegressor(2).fit, SparseClassifier(2).fit):
+        with pytest.raises(TypeError, match=f"{part} is a masked array: impute it, or take {part}.filled"):
+            fit(**given)
+    with pytest.raises(TypeError, match=f"{part} is a masked array"):
+        Problem(given["X"], given["y"], sample_weight=given["sample_weight"], constraint=TopK(2))
+
+
+@pytest.mark.parametrize("kind", ["M8[s]", "m8[s]"])
+def test_dates_are_no_numbers(kind: str) -> None:
+    X, y = data()
+    with pytest.raises(TypeError, match="real numbers are needed"):
+        SparseRegressor(2).fit(X.astype(np.int64).astype(kind), y)
+
+
+def test_columns_without_end_are_refused_before_memory_is_asked_for() -> None:
+    X = sp.csr_array((np.ones(2), [0, 10**9], [0, 1, 2]), shape=(2, 10**9 + 1))
+    with pytest.raises(
+        ValueError, match=r"X has 1,000,000,001 columns and 2 stored numbers.* leave out those that are empty"
+    ):
+        Problem(X, [1.0, 2.0], constraint=TopK(1))
+
+
 def test_constraints_that_do_not_go_together() -> None:
     with pytest.raises(TypeError, match=r"constraint must be paring.constraints.TopK\(k, ...\), got int"):
         Problem(*data(), constraint=3)
@@ -265,7 +300,7 @@ def test_constraints_that_do_not_go_together() -> None:
         Problem(*data(), constraint=TopK(2, bounds=(-1, 1)) & L2Ball(1.0))
     with pytest.raises(ValueError, match="L2Ball is not handled; use solver='iht', or ridge instead of the ball"):
         solve(Problem(*data(), constraint=TopK(2) & L2Ball(1.0)), "pursuit")
-    with pytest.raises(ValueError, match="use loss='squared_hinge' or 'smoothed_hinge'"):
+    with pytest.raises(ValueError, match="use ridge > 0, or loss='squared_hinge' or 'smoothed_hinge'"):
         solve(pose(loss="hinge"))
 
 

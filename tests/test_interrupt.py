@@ -17,9 +17,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paring import _core, losses
+from paring import Problem, _core, losses
+from paring.constraints import TopK
 from paring.data.design import Design
 from paring.data.scaled import ScaledDesign
+from paring.solvers._loop import Run
+from paring.solvers.asvrg_ht import ASVRGHT
 
 SOON = 0.15  # seconds until the interruption
 PASSES = 4000  # of tens of milliseconds: minutes
@@ -231,3 +234,49 @@ def test_deadline_within_newton(kind: str) -> None:
     with pytest.raises(_core.Stopped):
         run()
     assert done() < PASSES / 2
+
+
+# -- a sweep over rows, on one worker and on several -----------------------------------------------------------------
+
+
+class LongSweep:
+    """A million steps of a microsecond and more, in one call, each thresholded."""
+
+    def __init__(self, workers: int) -> None:
+        rng = np.random.default_rng(0)
+        X = sp.random_array((500, 4000), density=0.2, format="csr", rng=rng)
+        y = np.where(rng.random(500) < 0.5, 1.0, -1.0)
+        self.problem = Problem(X, y, "logistic", constraint=TopK(20), ridge=0.01, n_jobs=workers)
+        self.solver = ASVRGHT()
+        self.state = self.solver.init(self.problem, Run())
+        self.order = rng.integers(500, size=1_000_000)
+
+    def run(self, steps: int = 1_000_000) -> None:
+        everywhere = _core.Moving.everywhere()
+        self.solver.along(self.problem, self.state, 0.01, self.order[:steps], everywhere)
+
+    def expected_seconds(self) -> float:
+        begin = time.perf_counter()
+        self.run(10_000)
+        return 100 * (time.perf_counter() - begin)
+
+
+@posix
+@pytest.mark.parametrize("workers", [1, 3])
+def test_ctrl_c_within_a_sweep(workers: int) -> None:
+    sweep = LongSweep(workers)
+    expected = sweep.expected_seconds()
+    begin = time.perf_counter()
+    with interrupted():
+        sweep.run()
+    assert time.perf_counter() - begin < max(expected / 2, 10 * SOON)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_deadline_within_a_sweep(workers: int) -> None:
+    sweep = LongSweep(workers)
+    expected = sweep.expected_seconds()
+    begin = time.perf_counter()
+    with past_the_deadline(sweep.problem.design):
+        sweep.run()
+    assert time.perf_counter() - begin < max(expected / 2, 10 * SOON)

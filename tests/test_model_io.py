@@ -64,6 +64,18 @@ def test_classifier_predicts_the_same(labels: Any, tmp_path: Path) -> None:
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X)) and again.coef_.shape == model.coef_.shape
 
 
+@pytest.mark.parametrize("solver", ["auto", "sdiht"])
+def test_a_hinge_classifier(solver: str, tmp_path: Path) -> None:
+    y = np.where(SCORE > 0, "up", "down")
+    model = SparseClassifier(3, loss="hinge", ridge=0.05, solver=solver, random_state=0).fit(X, y)
+    save_model(tmp_path / "m", model)
+    again = load_model(tmp_path / "m")
+    assert np.array_equal(again.predict(X), model.predict(X)) and set(model.predict(X)) == {"up", "down"}
+    assert not hasattr(again, "predict_proba") and again.loss == "hinge"
+    assert again.result_.history == model.result_.history and again.dual_gap_ == model.dual_gap_
+    assert np.array_equal(again.fit(X, y).coef_, model.coef_)
+
+
 def test_feature_names_are_kept(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=[f"naïve {j}" for j in range(D)])

@@ -75,10 +75,9 @@ bool ExchangeTrial::prepare(const Ranked& exchange) {
     // slope_ is free here: it holds c o x_i, dense, so that every product with it is one pass of the support.
     std::vector<double> column(slope_.size());
     candidates_.add_column(exchange.enter, 1.0, column.data());
-    target_.loss->evaluate(model_.z, target_.y, target_.n, nullptr, nullptr, slope_.data());
     double diagonal = target_.ridge, first = 0;
     for (std::size_t i = 0; i < slope_.size(); ++i) {
-        slope_[i] *= target_.v[i] / static_cast<double>(target_.n) * column[i];
+        slope_[i] = model_.c[i] * column[i];
         first += slope_[i];
         diagonal += slope_[i] * column[i];
     }

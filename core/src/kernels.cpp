@@ -1,5 +1,7 @@
 #include "paring/kernels.hpp"
 
+#include <cmath>
+
 namespace paring {
 
 namespace {
@@ -62,6 +64,37 @@ template <class T>
     }
 }
 
+// A number for each lane, so that the comparison is a vector's; the branch is taken once a block.
+template <bool drifts, bool scaled, class T>
+[[gnu::always_inline]] inline Index next_reaching_of(const T* x, double a, const double* nu, double m,
+                                                     const double* reach, double bound, Index begin, Index n) {
+    const auto reaches = [&](Index j) {
+        double value = a * static_cast<double>(x[j]);
+        if constexpr (drifts) value += m * nu[j];
+        if constexpr (scaled) value *= reach[j];
+        return std::abs(value) >= bound;
+    };
+    Index at = begin;
+    for (; at + reach_block <= n; at += reach_block) {
+        std::int64_t any = 0;
+        for (Index l = 0; l < reach_block; ++l) any |= reaches(at + l) ? 1 : 0;
+        if (any != 0) return at;
+    }
+    for (Index j = at; j < n; ++j)
+        if (reaches(j)) return at;
+    return n;
+}
+
+template <class T>
+[[gnu::always_inline]] inline Index next_reaching_any(const T* x, double a, const double* nu, double m,
+                                                      const double* reach, double bound, Index begin, Index n) {
+    if (nu == nullptr)
+        return reach == nullptr ? next_reaching_of<false, false>(x, a, nu, m, reach, bound, begin, n)
+                                : next_reaching_of<false, true>(x, a, nu, m, reach, bound, begin, n);
+    return reach == nullptr ? next_reaching_of<true, false>(x, a, nu, m, reach, bound, begin, n)
+                            : next_reaching_of<true, true>(x, a, nu, m, reach, bound, begin, n);
+}
+
 }  // namespace
 
 PARING_CLONES double dot(const float* x, const double* v, Index n) { return dot_of(x, v, n); }
@@ -81,6 +114,15 @@ PARING_CLONES void add_moments(const float* x, double r, double c, double* slope
 PARING_CLONES void add_moments(const double* x, double r, double c, double* slope, double* first, double* second,
                                Index n) {
     add_moments_of(x, r, c, slope, first, second, n);
+}
+
+PARING_CLONES Index next_reaching(const float* x, double a, const double* nu, double m, const double* reach,
+                                  double bound, Index begin, Index n) {
+    return next_reaching_any(x, a, nu, m, reach, bound, begin, n);
+}
+PARING_CLONES Index next_reaching(const double* x, double a, const double* nu, double m, const double* reach,
+                                  double bound, Index begin, Index n) {
+    return next_reaching_any(x, a, nu, m, reach, bound, begin, n);
 }
 
 }  // namespace paring

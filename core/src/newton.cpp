@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "line_search.hpp"
+#include "minimiser.hpp"
 #include "paring/blas.hpp"
 #include "paring/kernels.hpp"
 
@@ -10,63 +12,18 @@ namespace paring {
 
 namespace {
 
-constexpr double keep_factor_below =
-    0.1;  // decrement ratio: a kept factor that contracts so well is as good as a new one
-constexpr double sharp_contraction = 0.5;   // decrement ratio at which steps too small for F no longer help
-constexpr double sufficient = 1e-4;         // Armijo
-constexpr double rounding = 1e-11;          // of F: a decrement below it may fail to show in F
-constexpr double rounding_of_mean = 1e-13;  // what subtracting a column's mean leaves of it
-constexpr double first_jitter = 1e-13, spanned = 1e-11, stiffness = 1e8;
+// A kept factor that contracts so well (ratio of decrements) is as good as a new one.
+constexpr double keep_factor_below = 0.1;
+constexpr double sharp_contraction = 0.5;  // decrement ratio at which steps too small for F no longer help
+constexpr double sufficient = 1e-4;        // Armijo
+constexpr double unbent = 0.8;      // fall over that of the tangent (a parabola's: 1/2): the model bends, F does not
+constexpr double rounding = 1e-11;  // of F: a decrement below it may fail to show in F
 constexpr auto look_every = std::chrono::milliseconds(20);
 constexpr double shortest = 1e-10;  // step at which the line search gives up
+constexpr double short_step = 0.2;  // shorter, or longer than its inverse: the curvature is not that of F
 constexpr double first_damping = 1e-4, damping_factor = 10, no_damping_below = 1e-7, most_damping = 1e4;
 
-// The state of one minimisation; vectors over (w[, b]) have the intercept last.
-class Minimiser {
-  public:
-    Minimiser(const Target& target, const Block& block, const Box& box, const Context& context, Point& point)
-        : target_(target),
-          block_(block),
-          box_(box),
-          context_(context),
-          point_(point),
-          k_(block.columns()),
-          size_(k_ + (target.intercept ? 1 : 0)),
-          slope_(static_cast<std::size_t>(target.n)),
-          curvature_(slope_.size()),
-          trial_scores_(slope_.size()),
-          gradient_(static_cast<std::size_t>(size_)),
-          held_(static_cast<std::size_t>(k_), 0),
-          factor_(static_cast<std::size_t>(size_ * size_)) {}
-
-    NewtonReport run(const NewtonOptions& options);
-    void inverse(std::vector<double>& out) const;
-
-  private:
-    double objective(const double* w, const double* z) const;
-    void gradient();
-    bool hold_bounds();
-    void hessian(double damping);  // with so much of the loss's bound added to its curvature
-    double factorise(const std::vector<double>& h);
-    std::vector<char> spanned_columns(const std::vector<double>& h);
-    void factorise();
-    std::vector<double> direction() const;
-    bool search(const std::vector<double>& direction, double decrement);
-    bool sharpen(const std::vector<double>& direction, double allowed);
-    double value_at(const std::vector<double>& direction, std::vector<double>& w, double& b);
-    void accept(const std::vector<double>& w, double b, double value);
-
-    const Target& target_;
-    const Block& block_;
-    const Box& box_;
-    const Context& context_;
-    Point& point_;
-    Index k_, size_;
-    std::vector<double> slope_, curvature_, trial_scores_, gradient_;
-    std::vector<char> held_;
-    std::vector<double> factor_;
-    double damping_ = 0, objective_ = 0, step_ = 1;
-};
+}  // namespace
 
 double Minimiser::objective(const double* w, const double* z) const {
     const double loss = target_.loss->total(z, target_.y, target_.v, target_.n) / static_cast<double>(target_.n);
@@ -94,77 +51,6 @@ bool Minimiser::hold_bounds() {
         held_[s] = held;
     }
     return changed;
-}
-
-void Minimiser::hessian(double damping) {
-    target_.loss->evaluate(point_.z.data(), target_.y, target_.n, nullptr, nullptr, curvature_.data());
-    double bound = target_.loss->curvature_bound();
-    if (!std::isfinite(bound)) bound = *std::max_element(curvature_.begin(), curvature_.end());
-    double sum = 0;
-    for (std::size_t i = 0; i < curvature_.size(); ++i) {
-        curvature_[i] = (curvature_[i] + damping * bound) * target_.v[i] / static_cast<double>(target_.n);
-        sum += curvature_[i];
-    }
-    std::vector<double> first(static_cast<std::size_t>(k_));
-    block_.hessian(curvature_.data(), factor_.data(), size_, first.data(), context_);
-    for (Index j = 0; j < k_; ++j) {
-        factor_[static_cast<std::size_t>(j * size_ + j)] += target_.ridge;
-        if (target_.intercept) factor_[static_cast<std::size_t>(j * size_ + k_)] = first[static_cast<std::size_t>(j)];
-    }
-    if (target_.intercept) factor_.back() = sum;
-    for (Index j = 0; j < k_; ++j) {
-        if (!held_[static_cast<std::size_t>(j)]) continue;
-        for (Index i = 0; i < size_; ++i)
-            factor_[static_cast<std::size_t>(i < j ? i * size_ + j : j * size_ + i)] = i == j ? 1.0 : 0.0;
-    }
-}
-
-// Cholesky of h with the least of a rising diagonal, relative to each column's own: columns may be many orders of
-// magnitude apart. One without curvature, or with no more than rounding left by the subtraction of its mean (a constant
-// column), takes the largest. Returns what was added.
-double Minimiser::factorise(const std::vector<double>& h) {
-    double largest = 0;
-    for (Index j = 0; j < size_; ++j) largest = std::max(largest, h[static_cast<std::size_t>(j * size_ + j)]);
-    if (!(largest > 0) || !std::isfinite(largest)) largest = 1;
-    const double total = target_.intercept ? h.back() : 0;
-    for (double jitter = first_jitter; jitter < 100; jitter *= 100) {
-        factor_ = h;
-        for (Index j = 0; j < size_; ++j) {
-            const auto at = static_cast<std::size_t>(j * size_ + j);
-            const double mean = j < k_ ? rounding_of_mean * block_.shift(j) : 0;
-            factor_[at] = (h[at] > mean * mean * total ? h[at] : largest) * (1 + jitter);
-        }
-        if (cholesky(factor_.data(), size_)) return jitter;
-    }
-    std::fill(factor_.begin(), factor_.end(), 0.0);  // not finite: steepest descent
-    for (Index j = 0; j < size_; ++j) factor_[static_cast<std::size_t>(j * size_ + j)] = std::sqrt(largest);
-    return 0;
-}
-
-// Which columns the ones before them span, by the pivots of the factor of h.
-std::vector<char> Minimiser::spanned_columns(const std::vector<double>& h) {
-    const double least = std::max(spanned, 10 * factorise(h));
-    std::vector<char> found(static_cast<std::size_t>(size_), 0);
-    for (Index j = 0; j < size_; ++j) {
-        const auto at = static_cast<std::size_t>(j * size_ + j);
-        found[static_cast<std::size_t>(j)] = factor_[at] * factor_[at] < least * h[at];
-    }
-    return found;
-}
-
-// The factor of the Hessian. A column that the ones before it span is kept where it is by a stiff diagonal: along it
-// only rounding would decide. Unless it is spanned only where the loss has curvature left (huber, hinges) and not
-// elsewhere: then F may still fall along it.
-void Minimiser::factorise() {
-    hessian(damping_);
-    std::vector<double> h = factor_;
-    const auto here = spanned_columns(h);
-    if (std::find(here.begin(), here.end(), 1) == here.end()) return;
-    hessian(damping_ + 1);
-    const auto everywhere = spanned_columns(std::vector<double>(factor_));
-    for (std::size_t j = 0; j < here.size(); ++j)
-        if (here[j] != 0 && everywhere[j] != 0) h[j * static_cast<std::size_t>(size_ + 1)] *= stiffness;
-    factorise(h);
 }
 
 std::vector<double> Minimiser::direction() const {
@@ -196,22 +82,69 @@ void Minimiser::accept(const std::vector<double>& w, double b, double value) {
     objective_ = value;
 }
 
+double Minimiser::exact_step(const std::vector<double>& direction, double decrement) const {
+    std::vector<double> along(slope_.size()), z(slope_.size()), slope(slope_.size());
+    block_.scores(direction.data(), target_.intercept ? direction.back() : 0.0, along.data(), context_);
+    const double pull = target_.ridge * dot(point_.w.data(), direction.data(), k_),
+                 bend = target_.ridge * dot(direction.data(), direction.data(), k_);
+    const auto slope_at = [&](double t) {
+        for (std::size_t i = 0; i < z.size(); ++i) z[i] = point_.z[i] + t * along[i];
+        target_.loss->evaluate(z.data(), target_.y, target_.n, nullptr, slope.data(), nullptr);
+        double sum = 0;
+        for (std::size_t i = 0; i < z.size(); ++i) sum += target_.v[i] * slope[i] * along[i];
+        return sum / static_cast<double>(target_.n) + pull + t * bend;
+    };
+    return turning_point(slope_at, -decrement);
+}
+
+// What F would change by along its tangent in the last step tried, which came to `w`.
+double Minimiser::tangent(const std::vector<double>& direction, double decrement, const std::vector<double>& w) const {
+    if (box_.lower == nullptr) return -decrement * step_;
+    double slope = target_.intercept ? gradient_.back() * step_ * direction.back() : 0.0;
+    for (std::size_t j = 0; j < w.size(); ++j) slope += gradient_[j] * (w[j] - point_.w[j]);
+    return slope;
+}
+
+// The full step if it lowers F as it should and F bends on the way; else the exact one, or a longer or shorter one
+// within the box.
 bool Minimiser::search(const std::vector<double>& direction, double decrement) {
     std::vector<double> w;
     double b = 0;
-    for (step_ = 1; step_ > shortest; step_ *= 0.5) {
-        const double value = value_at(direction, w, b);
-        double slope = -decrement * step_;
-        if (box_.lower != nullptr) {
-            slope = target_.intercept ? gradient_.back() * step_ * direction.back() : 0.0;
-            for (std::size_t j = 0; j < w.size(); ++j) slope += gradient_[j] * (w[j] - point_.w[j]);
-        }
-        if (value <= objective_ + sufficient * slope && value < objective_) {
-            accept(w, b, value);
-            return true;
-        }
+    step_ = 1;
+    double value = value_at(direction, w, b);
+    const double slope = tangent(direction, decrement, w);
+    const bool bends = value >= objective_ + unbent * slope;
+    if (!(value <= objective_ + sufficient * slope && value < objective_ && bends)) {
+        step_ = box_.lower == nullptr ? exact_step(direction, decrement)
+                : bends               ? shorter_step(direction, decrement)
+                                      : longer_step(direction, value);
+        value = value_at(direction, w, b);
     }
-    return false;
+    if (!(value < objective_)) return false;
+    accept(w, b, value);
+    return true;
+}
+
+double Minimiser::shorter_step(const std::vector<double>& direction, double decrement) {
+    std::vector<double> w;
+    double b = 0;
+    for (step_ = 0.5; step_ > shortest; step_ *= 0.5) {
+        const double value = value_at(direction, w, b);
+        if (value <= objective_ + sufficient * tangent(direction, decrement, w) && value < objective_) return step_;
+    }
+    return 0;
+}
+
+double Minimiser::longer_step(const std::vector<double>& direction, double value) {
+    std::vector<double> w;
+    double b = 0, longest = 1;
+    for (step_ = 2; std::isfinite(step_); step_ *= 2) {
+        const double farther = value_at(direction, w, b);
+        if (!(farther < value)) break;
+        value = farther;
+        longest = step_;
+    }
+    return longest;
 }
 
 // The full step, unless F rises by more than `allowed`.
@@ -229,7 +162,7 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
     NewtonReport report;
     block_.scores(point_.w.data(), point_.b, point_.z.data(), context_);
     objective_ = objective(point_.w.data(), point_.z.data());
-    bool fresh = false, have_factor = false;
+    bool fresh = false, have_factor = false, doubted = false;
     double previous = infinity, sharp = infinity;
     report.converged = size_ == 0;
     auto looked = StopToken::Clock::now();  // a round may be too short to look for Ctrl-C in, and there may be many
@@ -240,6 +173,7 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
         gradient();
         if (hold_bounds() || !have_factor) fresh = false, have_factor = false;
         if (!have_factor) {
+            hessian(damping_);
             factorise();
             ++report.factorizations;
             fresh = have_factor = true;
@@ -247,11 +181,21 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
         const auto step = direction();
         report.decrement = -0.5 * dot(step.data(), gradient_.data(), size_);
         if (!(report.decrement > options.tolerance)) {
+            // A damped step promises less than is still to be gained; one by the curvature of another piece, or where
+            // there is none, anything.
+            const bool stale = !fresh && target_.loss->in_pieces();
+            if (stale || (!doubted && (damping_ > 0 || bent_elsewhere_))) {
+                doubted = !stale && damping_ == 0;
+                damping_ = doubted ? 1 : 0;
+                have_factor = false;
+                continue;
+            }
             report.converged = std::isfinite(report.decrement);
             const bool contracts = report.decrement < sharp_contraction * sharp;
             sharp = report.decrement;
-            if (report.decrement > options.sharpness && contracts && sharpen(step, options.tolerance)) continue;
-            break;
+            if (!(report.decrement > options.sharpness && contracts && sharpen(step, options.tolerance))) break;
+            fresh = false;
+            continue;
         }
         if (report.rounds == options.max_rounds) break;
         if (!fresh && report.decrement > keep_factor_below * previous) {
@@ -262,7 +206,8 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
         previous = report.decrement;
         const bool moved = search(step, 2 * report.decrement);
         ++report.rounds;
-        if (!moved || step_ < 0.2) {
+        doubted = false;
+        if (!moved || step_ < short_step || step_ > 1 / short_step) {
             have_factor = false;
             if (!moved && fresh) {
                 report.converged = report.decrement <= rounding * std::abs(objective_);
@@ -280,13 +225,6 @@ NewtonReport Minimiser::run(const NewtonOptions& options) {
     report.objective = objective_;
     return report;
 }
-
-void Minimiser::inverse(std::vector<double>& out) const {
-    out = factor_;
-    if (size_ > 0) cholesky_inverse(out.data(), size_);
-}
-
-}  // namespace
 
 NewtonReport minimise_block(const Target& target, const Block& block, const Box& box, const NewtonOptions& options,
                             Point& point, std::vector<double>* inverse, const Context& context) {

@@ -23,12 +23,12 @@ Fit restricted(const Fit& fit, const std::pair<std::string, double>& loss, const
 // The quadratic model at the minimiser on the first k columns, in the blocks' shifted columns, in plain loops.
 struct Model {
     std::unique_ptr<Block> support, candidates;
-    std::vector<double> w, z, inverse, t, schur, g, curvatures, means, others;
+    std::vector<double> w, z, inverse, t, schur, g, curvatures, means, others, c;
     double b, objective;
     TrialModel view() const {
-        return {w.data(),     z.data(),     b,        objective,         inverse.data(),
-                t.data(),     schur.data(), g.data(), curvatures.data(), means.data(),
-                others.data()};
+        return {w.data(),      z.data(),     b,        objective,         inverse.data(),
+                t.data(),      schur.data(), g.data(), curvatures.data(), means.data(),
+                others.data(), c.data()};
     }
 };
 
@@ -46,17 +46,20 @@ Model model_of(const Fit& fit, const Fit& on_support, const Fit& outside, bool i
                 {},
                 {},
                 {},
+                {},
                 out.point.b,
                 out.report.objective};
     for (Index j = 0; j < k; ++j) model.b += fit.intercept ? model.support->shift(j) * model.w[at(j)] : 0;
     std::vector<double> slope(at(n)), c(at(n));
-    fit.loss->evaluate(model.z.data(), fit.y.data(), n, nullptr, slope.data(), c.data());
+    fit.loss->evaluate(model.z.data(), fit.y.data(), n, nullptr, slope.data(), nullptr);
+    model_curvature(*fit.loss, model.z.data(), fit.y.data(), fit.v.data(), n, c.data());
     double total = 0;
     for (Index i = 0; i < n; ++i) {
         slope[at(i)] *= fit.v[at(i)] / static_cast<double>(n);
         c[at(i)] *= fit.v[at(i)] / static_cast<double>(n);
         total += c[at(i)];
     }
+    model.c = c;
     const auto column = [&](Index j, Index i) {
         return j < k ? on_support.x(i, j) - model.support->shift(j)
                      : outside.x(i, j - k) - model.candidates->shift(j - k);

@@ -126,6 +126,44 @@ void test_scales() {
         }
 }
 
+// Next to no row is where huber or the smoothed hinge bends, at the start and at the minimum: the F of least absolute
+// deviations. Stiff, and no curvature anywhere else.
+void test_hardly_any_curvature() {
+    check::Random random(39);
+    for (const double width : {1e-2, 1e-5, 1e-7})
+        for (const std::string loss : {"huber", "smoothed_hinge"})
+            for (const bool intercept : {false, true}) {
+                Fit fit = check::random_fit({loss, width}, 200, 6, random);
+                if (loss == "huber")
+                    for (double& y : fit.y) y *= 3;
+                fit.intercept = intercept;
+                const double size = fit.objective(std::vector<double>(6), 0);
+                const Outcome out = minimise(fit, true, {}, {1e-13 * size});
+                require_consistent(fit, out);
+                REQUIRE(out.report.converged && out.report.rounds < 100);
+                const Outcome other = minimise(fit, true, {5, -3, 2, -1, 0.5, 4}, {1e-13 * size});
+                REQUIRE(other.report.converged);
+                REQUIRE_NEAR(out.report.objective, other.report.objective, 1e-9 * size);
+            }
+}
+
+// Rows without curvature do not stop the first step from being of the right length.
+void test_a_flat_start() {
+    check::Random random(40);
+    for (const double scale : {1e2, 1e5, 1e8}) {
+        Fit fit = check::random_fit({"huber", 1.35}, 100, 4, random),
+            unit = check::random_fit({"squared", 0}, 100, 4, random);
+        unit.x = fit.x, unit.y = fit.y, unit.v = fit.v, unit.intercept = fit.intercept = true;
+        const auto least_squares = minimise(unit, true).point;
+        auto w = least_squares.w;
+        for (double& y : fit.y) y *= scale;
+        for (double& weight : w) weight *= scale;
+        const Outcome out = minimise(fit, true, {}, {1e-13 * scale});
+        REQUIRE(out.report.converged && out.report.rounds < 40);
+        REQUIRE(out.report.objective <= fit.objective(w, scale * least_squares.b) * (1 + 1e-9));
+    }
+}
+
 // No minimum: the weights grow until the objective is as good as 0, and stay finite.
 void test_separable() {
     check::Random random(35);
@@ -205,6 +243,8 @@ int main() {
         test_inverse();
         test_singular();
         test_scales();
+        test_hardly_any_curvature();
+        test_a_flat_start();
         test_separable();
         test_far_starts();
         test_starts_outside_the_box_come_in();

@@ -35,11 +35,16 @@ def bound_from(problem: Any, model: Model, objective: float, ascend: bool = Fals
     """The dual gap: the model's objective less a lower bound on the best feasible one; infinity where no
     bound exists.
 
-    ``ascend``: search for the best dual point (``ksupport.ascend``; not with bounds or without a ridge). A
-    gap below 0 by rounding is 0; one further below (the model is not feasible, or the objective not its own)
-    is no claim: infinity. Cost: one pass; the ascent two passes a round.
+    ``ascend``: search for the best dual point (``ksupport.ascend``; not with bounds or without a ridge).
+    Cost: one pass; the ascent two passes a round.
     """
-    gap = objective - lower_bound(problem, model, objective, ascend)
+    return gap_to(problem, objective, lower_bound(problem, model, objective, ascend))
+
+
+def gap_to(problem: Any, objective: float, bound: float) -> float:
+    """The objective less the bound. Below 0 by rounding it is 0; further below (the model is not feasible, or the
+    objective not its own) it is no claim: infinity."""
+    gap = objective - bound
     if gap >= 0:
         return gap
     return 0.0 if -gap <= WITHIN_ROUNDING * max(problem.scale, abs(objective)) else float(np.inf)

@@ -43,7 +43,7 @@ class TopK:
 
     def bind(self, d: int, outputs: int = 1) -> Feasible:
         """The feasible set for d features, checked. Raises ValueError naming what does not fit."""
-        unit_of = _unit_labels(self.groups, d)
+        unit_of = unit_labels(self.groups, d)
         units = d if unit_of is None else int(unit_of.max()) + 1
         k = _count(self.k, units, "groups" if self.groups is not None else "features")
         always, never = (
@@ -185,12 +185,22 @@ def _count(k: Any, units: int, what: str) -> int:
     return int(k)
 
 
-def _unit_labels(groups: ArrayLike | None, d: int) -> Indices | None:
+def unit_labels(groups: ArrayLike | None, d: int) -> Indices | None:
+    """The number of each feature's group, in the order of the labels; None without groups."""
     if groups is None:
         return None
     labels = np.asarray(groups)
     if labels.shape != (d,):
         raise ValueError(f"groups must hold one label for each of the {d} features, got shape {labels.shape}")
+    missing = np.array([label is None or label != label for label in labels.tolist()])
+    if missing.any():
+        raise ValueError(
+            f"groups holds no label for feature {int(np.flatnonzero(missing)[0])}: "
+            "give each feature one, its own if it stands alone"
+        )
+    kinds = {str if isinstance(label, str) else float for label in labels.tolist()}
+    if len(kinds) > 1:
+        raise ValueError("groups holds text and numbers: make all labels text, or all numbers")
     _, numbers = np.unique(labels, return_inverse=True)
     return np.asarray(numbers, dtype=np.int64).ravel()
 

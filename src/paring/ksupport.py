@@ -12,7 +12,6 @@ prediction with the k-support norm", 2012.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -128,9 +127,7 @@ def _smooth(problem: Any) -> Iterator[Any]:
         yield problem
         return
     for width in HINGE_WIDTHS:
-        smooth = copy.copy(problem)
-        smooth.loss = losses.smoothed_hinge(width)
-        yield smooth
+        yield problem.with_loss(losses.smoothed_hinge(width))
 
 
 @dataclass

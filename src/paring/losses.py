@@ -1,4 +1,4 @@
-"""Losses of a score z and a target y, by name. The formulae live in the core (``core/src/loss.cpp``).
+"""Losses of a score z and a target y, by name. The formulae live in the core (``core/src/formulae.hpp``).
 
 >>> import paring
 >>> paring.losses.huber(1.5).value([0.0, 3.0], [0.0, 0.0])

@@ -46,9 +46,10 @@ def model_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     return stem.with_name(stem.name + ".json"), stem.with_name(stem.name + ".npz")
 
 
-def save_model(path: str | os.PathLike[str], estimator: Any) -> tuple[Path, Path]:
+def save_model(path: str | os.PathLike[str], estimator: Any, *, first_index: int | None = None) -> tuple[Path, Path]:
     """Write a fitted SparseRegressor or SparseClassifier as ``path``.json and ``path``.npz; returns their names.
 
+    first_index : what the svmlight file of the fit calls its first feature (0 or 1): `paring predict` reads others so.
     Existing files are replaced, each at once. Left out: callbacks, settings of a solver given as an object (its name
     is kept) and generators given as random_state (both with a warning). Cost: the model's size.
     """
@@ -69,6 +70,7 @@ def save_model(path: str | os.PathLike[str], estimator: Any) -> tuple[Path, Path
         "parameters": _model_json.encode_parameters(estimator.get_params(deep=False)),
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
+        "first_index": first_index,
         "classes": None if classes is None else _model_json.encode_classes(classes),
         "fit": {key: _model_json.encode(getattr(result, key)) for key in FACTS},
         "certificate": {key: _model_json.encode(value) for key, value in asdict(result.certificate).items()},
@@ -102,6 +104,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             result = _result(arrays, head, outputs)
     estimator._set(result)
     return estimator
+
+
+def first_index(path: str | os.PathLike[str]) -> int | None:
+    """What the svmlight file of the fit called its first feature; None where that is not known."""
+    found = _read_head(model_files(path)[0]).get("first_index")
+    return found if found in (0, 1) else None
 
 
 # -- arrays ----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ v has mean 1. The intercept b is never thresholded, ridged or counted.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from paring import _core, losses
 from paring.constraints import Feasible, TopK
 from paring.data.design import Design, as_design
+from paring.data.incoming import refuse_masked
 from paring.result import Model
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ Indices = NDArray[np.int64]
 
 NULL_TOLERANCE = 1e-14
 SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
+FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 
 
@@ -60,8 +63,6 @@ class Problem:
         self.v = _weights(sample_weight, self.n)
         self.loss = self._known(losses.get(loss))
         self.loss.check_targets(self.y)
-        if not np.isfinite(self.loss.curvature_bound) and not self.v.all():
-            self._keep_rows(np.flatnonzero(self.v))
         self.ridge = _ridge(ridge)
         self.fit_intercept = bool(fit_intercept)
         if not isinstance(constraint, TopK):
@@ -70,7 +71,10 @@ class Problem:
         middle = float(np.average(self.y, weights=self.v)) if self.fit_intercept else 0.0
         products, sums, squares = self.design.moments(self.v * (self.y - middle), self.v)
         if not np.isfinite(squares).all():
-            raise ValueError("X holds NaN or infinity (or values beyond 1e150); impute or drop them first")
+            column = int(np.flatnonzero(~np.isfinite(squares))[0])
+            raise ValueError(
+                f"X holds NaN or infinity (or values beyond 1e150) in column {column}; impute or drop them first"
+            )
         self.products: Array = products / self.n  # X'V (y - its mean, with an intercept) / n
         self.means: Array = sums / self.n
         self.squares: Array = squares / self.n  # second moments of the columns
@@ -82,12 +86,13 @@ class Problem:
             return loss
         return loss(max(int(self.y.max()) + 1, 2))
 
-    def _keep_rows(self, kept: Indices) -> None:
-        """Leave out the other rows: an exp(score) that overflows is not cancelled by a weight of zero."""
-        threads = self.design.threads
-        self.design = self.design.rows(kept)
-        self.design.threads, self.n = threads, len(kept)
-        self.y, self.v = self.y[kept], _weights(self.v[kept], self.n)
+    def with_loss(self, loss: losses.Loss) -> Problem:
+        """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
+        other = copy.copy(self)
+        for derived in ("null", "scale", "target", "lipschitz"):
+            vars(other).pop(derived, None)
+        other.loss = loss
+        return other
 
     @property
     def outputs(self) -> int:
@@ -139,10 +144,12 @@ class Problem:
         if self.loss.name == "squared":
             return float(np.average(self.y - z, weights=self.v))
         if not self.loss.smooth:  # hinge: the minimum is at a corner y_i - z_i; sorted slopes change sign there
-            corners, step = self.y - z, self.v
+            corners = self.y - z
             order = np.argsort(corners)
-            slope = -float(self.v[self.y > 0].sum()) + np.cumsum(step[order])
-            return float(corners[order][min(int(np.searchsorted(slope, 0.0)), self.n - 1)])
+            slope = -float(self.v[self.y > 0].sum()) + np.cumsum(self.v[order])
+            flat = FLAT_SLOPE * self.n  # b is the middle of where the slope is 0, if it is for a while
+            ends = np.searchsorted(slope, [-flat, flat])
+            return float(corners[order][np.minimum(ends, self.n - 1)].mean())
         return minimise_intercept(self, z)
 
     @cached_property
@@ -247,6 +254,7 @@ def minimise_intercept(problem: Problem, z: Array) -> float:
 
 
 def _targets(y: ArrayLike, n: int) -> Array:
+    refuse_masked("y", y)
     array = np.asarray(y)
     if array.dtype.kind not in "fbiu":
         raise TypeError(f"y holds {array.dtype}; numbers are needed (SparseClassifier takes any labels)")
@@ -274,6 +282,7 @@ def _ridge(ridge: Any) -> float:
 def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
     if sample_weight is None:
         return np.ones(n)
+    refuse_masked("sample_weight", sample_weight)
     weights = np.array(sample_weight, dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must hold one weight for each of the {n} rows, got shape {weights.shape}")

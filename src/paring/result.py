@@ -46,7 +46,7 @@ class Record:
 class Certificate:
     """What is known of the answer.
 
-    kind : "dual_gap", "swap_optimal", "fixed_point" or "none"; ``value`` is its residual in units of F
+    kind : "dual_gap", "swap_optimal", "fixed_point", "dual_maximum" or "none"; ``value`` is its residual in units of F
     at the null model (the gap relative to it, or what the best move would still gain), and ``statement`` says it in a
     sentence.
     """

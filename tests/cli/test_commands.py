@@ -57,6 +57,18 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     return written
 
 
+@pytest.fixture
+def counted_from_zero(tmp_path: Path) -> Callable[[str, Any], Path]:
+    """Write that X with a target as svmlight that counts from 0."""
+    from sklearn.datasets import dump_svmlight_file
+
+    def written(name: str, rows: Any) -> Path:
+        dump_svmlight_file(rows, SCORE[: len(rows)] > 0, str(tmp_path / name), zero_based=True)
+        return tmp_path / name
+
+    return written
+
+
 # -- fit ---------------------------------------------------------------------------------------------------------------
 
 
@@ -115,6 +127,18 @@ def test_the_user_decides_the_task(write: Callable[..., Path]) -> None:
     path = write("b.npz", (SCORE > 0).astype(int))
     assert answer("fit", path, "-k", 2, "--regress")["estimator"] == "SparseRegressor"
     assert answer("fit", path, "-k", 2, "--loss", "poisson")["loss"] == "poisson"
+
+
+def test_the_page_says_which_class_and_shows_no_codes(write: Callable[..., Path]) -> None:
+    names = ["\x1b[31mred", "[bold]b[/]", *NAMES[2:]]
+    page = paring_("fit", write("a.csv", LABELS, names), "--k", 8).stdout
+    assert "coefficient, for well" in page
+    assert "\x1b" not in page and "[31mred" in page and "[bold]b[/]" in page
+
+
+def test_where_the_model_goes_is_tried_first(write: Callable[..., Path], tmp_path: Path) -> None:
+    said = paring_("fit", write("a.npz", SCORE), "--k", 2, "--out", tmp_path / "new" / "m", code=1).stderr
+    assert "no such folder" in said and not (tmp_path / "new").exists()
 
 
 def test_a_page_fits_eighty_columns(write: Callable[..., Path]) -> None:
@@ -186,6 +210,35 @@ def test_tables_are_matched_by_name(write: Callable[..., Path], tmp_path: Path) 
         assert answer("predict", tmp_path / "m", tmp_path / name)["predictions"] == expected
     frame[NAMES[1:]].to_csv(tmp_path / "less.csv", index=False)
     assert "no column 'gene 0'" in paring_("predict", tmp_path / "m", tmp_path / "less.csv", code=1).stderr
+
+
+def test_a_table_needs_only_the_columns_of_the_model(write: Callable[..., Path], tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    paring_("fit", write("a.csv", SCORE), "--k", 2, "--out", tmp_path / "m")
+    model = SparseRegressor(2).fit(X, SCORE)
+    used = model.get_support(indices=True)
+    few = pd.DataFrame({"other": ["x"] * N} | {NAMES[j]: X[:, j] for j in used[::-1]})
+    few.to_csv(tmp_path / "few.csv", index=False)
+    found = answer("predict", tmp_path / "m", tmp_path / "few.csv")["predictions"]
+    np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
+    few.drop(columns=NAMES[used[0]]).to_csv(tmp_path / "fewer.csv", index=False)
+    said = paring_("predict", tmp_path / "m", tmp_path / "fewer.csv", code=1).stderr
+    assert f"has no column {NAMES[used[0]]!r}, which the model uses" in said
+
+
+def test_svmlight_is_read_as_the_model_s_own_file_counts(
+    counted_from_zero: Callable[[str, Any], Path], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    without_first = X.copy()
+    without_first[:, 0] = 0
+    train, test = counted_from_zero("train.svm", X), counted_from_zero("test.svm", without_first)
+    fitted = paring_("fit", train, "--k", 2, "--out", tmp_path / "m").stdout
+    model = SparseClassifier(2).fit(X, SCORE > 0)
+    found = answer("predict", tmp_path / "m", test)["predictions"]
+    np.testing.assert_array_equal(found, model.predict(without_first).astype(int))
+    from_one = paring_("fit", write("one.svm", (SCORE > 0).astype(int)), "--k", 2).stdout
+    for j in model.get_support(indices=True):  # features are called what the file calls them
+        assert f"\n{j} " in fitted and f"\n{j + 1} " in from_one
 
 
 def test_svmlight_may_lack_the_last_features(write: Callable[..., Path], tmp_path: Path) -> None:

@@ -197,12 +197,13 @@ def test_columns_of_text_are_refused_and_targets_of_text_are_labels(tmp_path: Pa
     [
         ("", "No columns to parse"),
         ("a,b\n", "holds no rows"),
-        ("a\n1\n", "has 1 columns, expected features and a target"),
+        ("a\n1\n", "has 1 column, expected features and a target; are its fields separated by commas"),
         (",a,b\n0,1,2\n", "column 1 has no name; if it is a frame's index, write with index=False"),
         ("a,b\n1,2,3\n4,5,6\n", "Expected 2 fields in line 2, saw 3"),
         ("a,a,b\n1,2,3\n", "two columns have the same name"),
         ("a,b\n1,2\n1,2,3,4\n", "Expected 2 fields in line 3, saw 4"),
         ('a,b\n"1,2\n', "EOF inside string"),
+        ("0.5,-1.25,3\n1,2,3\n", "the first line holds numbers, expected the names of the columns: add such a line"),
     ],
 )
 def test_damaged_csv(tmp_path: Path, text: str, message: str) -> None:

@@ -25,6 +25,8 @@ from paring import SparseClassifier, SparseRegressor, losses
         SparseClassifier(loss="logistic"),
         SparseClassifier(loss="squared_hinge"),
         SparseClassifier(loss=losses.smoothed_hinge(0.5)),
+        SparseClassifier(loss="hinge"),
+        SparseClassifier(loss="hinge", ridge=0.1, fit_intercept=False),
         SparseClassifier(solver="htp"),
     ]
 )

@@ -111,7 +111,7 @@ def test_multinomial_probabilities() -> None:
     assert np.isfinite(model.predict_log_proba(1e4 * X)).all()
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "smoothed_hinge", losses.smoothed_hinge(1.0)])
+@pytest.mark.parametrize("loss", ["squared_hinge", "smoothed_hinge", losses.smoothed_hinge(1.0), "hinge"])
 def test_hinges_decide_but_give_no_probabilities(loss: Any) -> None:
     X, y = binary()
     model = SparseClassifier(3, loss=loss).fit(X, y)
@@ -128,7 +128,7 @@ def test_hinges_on_three_classes_one_versus_rest() -> None:
     assert OneVsRestClassifier(SparseClassifier(3, loss="squared_hinge")).fit(X, y).score(X, y) > 0.6
 
 
-@pytest.mark.parametrize("loss", ["logistic", "multinomial", "squared_hinge", "smoothed_hinge"])
+@pytest.mark.parametrize("loss", ["logistic", "multinomial", "squared_hinge", "smoothed_hinge", "hinge"])
 def test_weights_are_repetitions(loss: str) -> None:
     X, y = (three_classes if loss == "multinomial" else binary)()
     repeats = np.random.default_rng(1).integers(0, 4, len(y))

@@ -89,6 +89,26 @@ def test_conjugate_against_its_formula(loss: losses.Loss) -> None:
             assert abs(loss.conjugate([a], [y])[0] - float(wanted)) <= 1e-15 * size
 
 
+@pytest.mark.parametrize("loss", [loss for loss in SCALAR if loss.name != "poisson"], ids=lambda loss: loss.name)
+@given(u=scores, exponent=st.floats(-6, 12))
+def test_prox_of_the_conjugate(loss: losses.Loss, u: float, exponent: float) -> None:
+    """a = prox_{s loss*}(u): (u - a)/s is a subgradient of loss* at a, and Fenchel and Young equal there (Moreau)."""
+    step = 10.0**exponent
+    for y in targets_of(loss):
+        at = u * (1 + step) if loss.targets == "real" else u
+        a = loss.core.prox_conjugate(np.array([at]), np.array([y]), step)[0]
+        z = (at - a) / step
+        value, conjugate = loss.value([z], [y])[0], loss.conjugate([a], [y])[0]
+        size = abs(value) + abs(conjugate) + abs(a * z) + y * y + abs(at / step) * (1 + abs(a)) + 1
+        assert abs(value + conjugate - a * z) <= 1e-12 * size
+
+
+def test_losses_without_a_prox_say_so() -> None:
+    for loss in (losses.poisson, losses.multinomial(3)):
+        with pytest.raises(ValueError, match="prox"):
+            loss.core.prox_conjugate(np.zeros(1), np.zeros(1), 1.0)
+
+
 @by_name
 def test_the_conjugate_is_finite_on_its_domain_alone(loss: losses.Loss) -> None:
     for y in targets_of(loss):
@@ -221,6 +241,35 @@ def test_two_classes_are_logistic() -> None:
         y, s = np.full(61, label), np.full(61, sign)
         np.testing.assert_allclose(two.value(both, y), one.value(z, s), rtol=1e-13, atol=1e-14)
         np.testing.assert_allclose(two.slope(both, y)[:, 1], one.slope(z, s), rtol=1e-12, atol=1e-15)
+
+
+@bounded
+@given(z=st.floats(-30, 30), u=st.floats(-1e3, 1e3))
+def test_the_majorant_is_a_parabola_above(loss: losses.Loss, z: float, u: float) -> None:
+    for y in targets_of(loss):
+        at, to = np.array([y + z]), np.array([y + u])
+        value, slope, c = loss.value(at, [y])[0], loss.slope(at, [y])[0], loss.core.majorant(at, np.array([y]))[0]
+        move = to[0] - at[0]
+        above = value + slope * move + 0.5 * c * move**2
+        rounding = 1e-9 * (1 + abs(value) + abs(slope * move) + c * move**2)
+        assert loss.value(to, [y])[0] <= above + rounding
+
+
+def test_the_majorant_is_the_least_where_the_loss_is_straight() -> None:
+    """Far out it falls as one over the distance: there the parabola touches the other side."""
+    far = np.array([10.0, 1e3, 1e6])
+    np.testing.assert_allclose(losses.huber(2.0).core.majorant(far, np.zeros(3)), 2.0 / far)
+    gamma = 0.5  # the hinge's corner is at u = 1 - y z = gamma / 2
+    for y in (1.0, -1.0):
+        c = losses.smoothed_hinge(gamma).core.majorant(y * (1 - gamma / 2 - far), np.full(3, y))
+        np.testing.assert_allclose(c, 1 / (2 * far))
+    for loss in (losses.huber(2.0), losses.smoothed_hinge(gamma)):
+        for z in (5.0, -7.0, 40.0):
+            at, y = np.array([z]), np.array([1.0])
+            value, slope, c = loss.value(at, y), loss.slope(at, y), loss.core.majorant(at, y)
+            to = np.linspace(-100, 100, 200_001)
+            below = value + slope * (to - z) + 0.499 * c * (to - z) ** 2
+            assert np.any(loss.value(to, np.ones(len(to))) > below)
 
 
 # -- by name, with parameters, and errors -----------------------------------------------------------------------------

@@ -28,6 +28,8 @@ FOOT = """
 * swap-optimal, exact: no exchange of one selected feature for another lowers the objective.
 * swap-optimal, model: the best exchanges of the quadratic model were refitted, and none lowers the objective.
 * fixed point: a gradient step followed by the projection returns the same model, which may be a local optimum.
+* dual maximum: the dual is at its maximum, and what is left of the gap is that of the convex relaxation; *or
+  swap-optimal*: on other data the solver ended where no exchange that it tried lowers the objective.
 * bound: `dual_gap` is finite where `ridge > 0`, or within finite bounds or an `L2Ball`; when it closes, the
   certificate is `dual_gap` and the answer is proved optimal. Without any of these it is infinite.
 """
@@ -54,14 +56,11 @@ def shown(cell: Cell, reasons: list[str]) -> str:
 
 
 def entry(loss: losses.Loss, constraint: str, reasons: list[str]) -> str:
-    """What a loss comes to under a constraint: one thing in all its cells, or it is said where not."""
-    seen: dict[str, list[str]] = {}
-    for layout, weights, intercept in product(LAYOUTS, (False, True), (False, True)):
-        cell = Cell(loss, constraint, layout, weights, intercept)
-        seen.setdefault(shown(cell, reasons), []).append(str(cell))
-    if len(seen) == 1:
-        return next(iter(seen))
-    return "; ".join(f"{what} ({', '.join(where)})" for what, where in seen.items())
+    """What a loss comes to under a constraint, whatever the layout; where the data decide, what they decide between."""
+    kinds = product((False, True), (False, True))
+    seen = [{shown(Cell(loss, constraint, layout, *kind), reasons) for layout in LAYOUTS} for kind in kinds]
+    assert all(len(outcomes) == 1 for outcomes in seen), f"{loss} {constraint}: the layout decides: {seen}"
+    return " or ".join(sorted(set.union(*seen)))
 
 
 def table() -> str:

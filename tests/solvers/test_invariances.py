@@ -8,12 +8,19 @@ import scipy.sparse as sp
 
 from paring import Problem, solve
 from paring.constraints import TopK
+from paring.solvers.asbcdht import ASBCDHT
 from paring.solvers.fnhtp import FNHTP
 from paring.solvers.grasp import GraSP
+from paring.solvers.hsg_ht import HSGHT
 from paring.solvers.htp import HTP
 from paring.solvers.iht import IHT
 from paring.solvers.omp import OMP
+from paring.solvers.s2bcd_htp import ASBCDHTP, S2BCDHTP
+from paring.solvers.saga_ht import SAGAHT
+from paring.solvers.sbcd_htp import SBCDHTP
+from paring.solvers.sg_ht import SGHT
 from paring.solvers.steps import Normalised
+from paring.solvers.svrg_ht import SVRGHT
 from tests.solvers.problems import SMOOTH, data, problem
 
 DETERMINISTIC = {
@@ -24,8 +31,24 @@ DETERMINISTIC = {
     "grasp": GraSP(),
     "omp": OMP(),
 }
-ALL = {**DETERMINISTIC, "fnhtp": FNHTP(inner=100, batch=20)}
+ALL = {
+    **DETERMINISTIC,
+    "fnhtp": FNHTP(inner=100, batch=20),
+    "sbcd-htp": SBCDHTP(blocks=3),
+    "s2bcd-htp": S2BCDHTP(),
+    "asbcd-htp": ASBCDHTP(),
+}
+STEPWISE = {  # they threshold after every step: features alone, no groups or bounds
+    "sg-ht": SGHT(),
+    "hsg-ht": HSGHT(),
+    "svrg-ht": SVRGHT(),
+    "svrg-ht row": SVRGHT(coordinates="row"),
+    "saga-ht": SAGAHT(),
+    "asbcdht": ASBCDHT(blocks=3),
+}
+STOCHASTIC = {**STEPWISE, "sbcd-htp": SBCDHTP(blocks=3)}
 EACH = pytest.mark.parametrize("solver", DETERMINISTIC.values(), ids=DETERMINISTIC)
+EACH_STOCHASTIC = pytest.mark.parametrize("solver", STOCHASTIC.values(), ids=STOCHASTIC)
 EVERY = pytest.mark.parametrize("solver", ALL.values(), ids=ALL)
 GROUPS = np.array([3, 0, 1, 2, 0, 4, 3, 1, 5, 5, 2, 4, 6, 6])
 
@@ -106,7 +129,7 @@ def test_groups_always_and_never(solver, loss: str) -> None:
     assert result.objective < result.null_objective
 
 
-@EVERY
+@pytest.mark.parametrize("solver", {**ALL, **STEPWISE}.values(), ids={**ALL, **STEPWISE})
 def test_a_feature_always_kept_is_in_the_support_though_its_weight_is_zero(solver) -> None:
     X, y = data("squared")
     X[:, 3] = 0
@@ -123,3 +146,57 @@ def test_order_of_columns(solver) -> None:
         solve(Problem(A, y, "logistic", constraint=TopK(4), fit_intercept=True), solver) for A in (X, X[:, order])
     )
     np.testing.assert_allclose(there.coef, here.coef[order], rtol=1e-6, atol=1e-8)
+
+
+# -- stochastic solvers: repeated rows are drawn in another order; what holds of every path ------------------------
+
+
+@EACH_STOCHASTIC
+def test_the_scale_of_weights_changes_nothing(solver) -> None:
+    X, y = data("logistic")
+    v = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
+    options = {"constraint": TopK(4), "ridge": 0.02, "fit_intercept": True}
+    here, there = (
+        solve(Problem(X, y, "logistic", sample_weight=weights, **options), solver, random_state=0, max_passes=20)
+        for weights in (v, 8 * v)
+    )
+    np.testing.assert_allclose(there.coef, here.coef, rtol=1e-9, atol=1e-12)
+
+
+@EACH_STOCHASTIC
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_rows_of_no_weight_count_for_nothing(solver, loss: str) -> None:
+    X, y = data(loss)
+    there = X.copy()
+    there[::5] = np.random.default_rng(2).standard_normal(X[::5].shape)
+    v = (np.arange(len(y)) % 5 > 0).astype(float)
+    options = {"constraint": TopK(4), "ridge": 0.02, "fit_intercept": True, "sample_weight": v}
+    a, b = (solve(Problem(A, y, loss, **options), solver, random_state=0, max_passes=20) for A in (X, there))
+    np.testing.assert_allclose(b.coef, a.coef, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(b.intercept, a.intercept, rtol=1e-9, atol=1e-12)
+
+
+@EACH_STOCHASTIC
+def test_powers_of_two_in_columns_weights_and_steps_cancel(solver) -> None:
+    # w of 4 X is w / 4, and the step that leads there is a sixteenth: all exact.
+    X, y = data("squared")
+    here, there = (
+        solve(Problem(scale * X, y, constraint=TopK(4)), solver, random_state=0, max_passes=20) for scale in (1.0, 4.0)
+    )
+    np.testing.assert_allclose(4 * there.coef, here.coef, rtol=1e-9, atol=1e-12)
+
+
+@EACH_STOCHASTIC
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_weights_and_repeated_rows_share_their_certificates(solver, loss: str) -> None:
+    # Where one stops, the other has no more to gain: F, its gradient and H_k are the same.
+    X, y = data(loss)
+    counts = np.random.default_rng(1).integers(0, 4, len(y))
+    options = {"constraint": TopK(4), "ridge": 0.05, "fit_intercept": True}
+    weighted = Problem(X, y, loss, sample_weight=2.5 * counts, **options)
+    repeated = Problem(np.repeat(X, counts, axis=0), np.repeat(y, counts), loss, **options)
+    result = solve(weighted, solver, random_state=0, max_passes=200)
+    there = solve(repeated, solver, start=result, random_state=0, max_passes=20)
+    assert repeated.objective(result.model) == pytest.approx(result.objective, rel=1e-12)
+    if result.converged:
+        assert there.objective >= result.objective - 1e-5 * result.null_objective

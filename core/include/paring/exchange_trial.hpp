@@ -21,6 +21,7 @@ struct TrialModel {
     const double *t, *schur, *g;   // m x k: Q H_S,i;  m: Schur complements;  m: gradients
     const double* curvatures;      // k: diagonal of the Hessian
     const double *means, *others;  // k and m: means of the columns
+    const double* c;               // n: the model's curvature of the loss, times v_i / n
 };
 
 class ExchangeTrial {

@@ -18,6 +18,14 @@ Moments moments(const double* x, const double* r, const double* c, Index n);
 void add_moments(const float* x, double r, double c, double* slope, double* first, double* second, Index n);
 void add_moments(const double* x, double r, double c, double* slope, double* first, double* second, Index n);
 
+// The first block of `reach_block` numbers from `begin` (a multiple of it) on, of n, in which some
+// |m nu_j + a x_j| reach_j is at least `bound`; n where there is none. nu null: 0, reach null: 1.
+inline constexpr Index reach_block = 32;
+Index next_reaching(const float* x, double a, const double* nu, double m, const double* reach, double bound,
+                    Index begin, Index n);
+Index next_reaching(const double* x, double a, const double* nu, double m, const double* reach, double bound,
+                    Index begin, Index n);
+
 // For the sparse lines: v[index] gathered.
 template <class T, class I>
 double gather_dot(const T* values, const I* indices, Index n, const double* v) {

@@ -3,8 +3,8 @@
 //     F(w, b) = (1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2,   lower <= w <= upper
 //
 // by Newton's method: the factor of the Hessian is kept while it still contracts, curvature is blended with
-// the loss's bound where the Hessian is singular (huber, hinges), coordinates at a bound they press against
-// are held.
+// the loss's majorant where steps are short or the Hessian singular (huber, hinges), coordinates at a bound they press
+// against are held.
 #pragma once
 
 #include <vector>

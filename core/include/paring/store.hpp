@@ -21,6 +21,7 @@ concept Store = requires(const S w, Index j, double value) {
     { w.load(j) } -> std::same_as<double>;
     w.store(j, value);
     w.add(j, value);
+    w.change(j, [](double before) { return before; });
 };
 
 struct Plain {
@@ -29,6 +30,7 @@ struct Plain {
     double load(Index j) const { return at[j]; }
     void store(Index j, double value) const { at[j] = value; }
     void add(Index j, double change) const { at[j] += change; }
+    void change(Index j, auto&& rule) const { at[j] = rule(at[j]); }
 };
 
 static_assert(std::atomic_ref<double>::is_always_lock_free);
@@ -40,6 +42,7 @@ struct Wild {
     double load(Index j) const { return std::atomic_ref(at[j]).load(std::memory_order_relaxed); }
     void store(Index j, double value) const { std::atomic_ref(at[j]).store(value, std::memory_order_relaxed); }
     void add(Index j, double change) const { store(j, load(j) + change); }
+    void change(Index j, auto&& rule) const { store(j, rule(load(j))); }
 };
 
 struct Atomic {
@@ -48,6 +51,12 @@ struct Atomic {
     double load(Index j) const { return std::atomic_ref(at[j]).load(std::memory_order_relaxed); }
     void store(Index j, double value) const { std::atomic_ref(at[j]).store(value, std::memory_order_relaxed); }
     void add(Index j, double change) const { std::atomic_ref(at[j]).fetch_add(change, std::memory_order_relaxed); }
+    void change(Index j, auto&& rule) const {
+        const std::atomic_ref number(at[j]);
+        double before = number.load(std::memory_order_relaxed);
+        while (!number.compare_exchange_weak(before, rule(before), std::memory_order_relaxed)) {
+        }
+    }
 };
 
 static_assert(Store<Plain> && Store<Wild> && Store<Atomic>);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from paring.cli.options import AsJson, Data, Format, Target, ZeroBased
 from paring.cli.say import Refused, print_json, remark
 
 STOPPED_EARLY, INTERRUPTED = 3, 130
-CLASS_LOSSES = ("logistic", "multinomial", "squared_hinge", "smoothed_hinge")
+CLASS_LOSSES = ("logistic", "multinomial", "squared_hinge", "smoothed_hinge", "hinge")
 LOSSES = ("squared", "huber", "poisson", *CLASS_LOSSES)
 
 
@@ -43,6 +44,7 @@ def fit(
 ) -> int:
     """Fit the best linear model of at most k features to DATA."""
     _check_usage(loss, classify, ridge, tol, time_limit)
+    _check_out(out)
     from paring.cli.inputs import bounds, columns, load
     from paring.cli.inputs import groups as read_groups
 
@@ -85,6 +87,17 @@ def _check_usage(loss: str | None, classify: bool | None, ridge: str, tol: float
         raise typer.BadParameter("--tol and --time-limit must be positive")
 
 
+def _check_out(out: Path | None) -> None:
+    """Refuse, before the work, a place where the model could not be written."""
+    if out is None:
+        return
+    folder = out.absolute().parent
+    if not folder.is_dir():
+        raise Refused(f"--out: {folder}: no such folder")
+    if not os.access(folder, os.W_OK):
+        raise Refused(f"--out: {folder}: not writable")
+
+
 @dataclass
 class Job:
     """An estimator with its targets, and why it is this one."""
@@ -123,7 +136,7 @@ def _ended(job: Job, data: Path, dataset: Any, out: Path | None, as_json: bool) 
             interrupted = True
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         remark(text)
-    files = () if out is None else _saved(estimator, dataset.feature_names, out)
+    files = () if out is None else _saved(estimator, dataset, out)
     if interrupted:
         if files:
             remark(f"the model so far is in {' and '.join(map(str, files))}")
@@ -132,16 +145,16 @@ def _ended(job: Job, data: Path, dataset: Any, out: Path | None, as_json: bool) 
     return 0 if estimator.result_.converged else STOPPED_EARLY
 
 
-def _saved(estimator: Any, names: tuple[str, ...] | None, out: Path) -> tuple[Path, ...]:
-    """Save the model with the names of its features, which a bare X did not tell it."""
+def _saved(estimator: Any, dataset: Any, out: Path) -> tuple[Path, ...]:
+    """Save the model with the names of its features, which a bare X did not tell it, or how its file counts them."""
     import numpy as np
 
     from paring.model_io import save_model
 
     estimator.verbose = 0
-    if names is None:
-        return save_model(out, estimator)
-    estimator.feature_names_in_ = np.array(names, dtype=object)
+    if dataset.feature_names is None:
+        return save_model(out, estimator, first_index=dataset.first_index)
+    estimator.feature_names_in_ = np.array(dataset.feature_names, dtype=object)
     try:
         return save_model(out, estimator)
     finally:

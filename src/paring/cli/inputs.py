@@ -108,7 +108,7 @@ def load_for(model: Any, path: Path, format: str | None, zero_based: bool | None
     d, kind = model.n_features_in_, format_of(path, format)
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
     if kind in ("csv", "parquet"):
-        return _table(path, names, d, parquet=kind == "parquet")
+        return _table(path, names, d, model.get_support(indices=True), parquet=kind == "parquet")
     if kind == "svmlight":
         return read_svmlight(path, n_features=d, zero_based="auto" if zero_based is None else zero_based).X
     data = read(path, format=format)
@@ -119,7 +119,20 @@ def load_for(model: Any, path: Path, format: str | None, zero_based: bool | None
     return data.X
 
 
-def _table(path: Path, names: list[str], d: int, *, parquet: bool) -> NDArray[Any]:
+def _chosen(path: Path, frame: Any, names: list[str], used: NDArray[Any]) -> Any:
+    """The columns that the model uses, at their places in a sparse matrix; the others need not be in the table."""
+    import scipy.sparse as sp
+
+    missing = [names[j] for j in used if names[j] not in frame.columns]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise FormatError(f"{path}: has no column {missing[0]!r}{more}, which the model uses")
+    values = frame[[names[j] for j in used]].to_numpy(dtype=np.float64, na_value=np.nan)
+    rows, starts = len(values), len(values) * np.searchsorted(used, np.arange(len(names) + 1))
+    return sp.csc_array((values.ravel("F"), np.tile(np.arange(rows), len(used)), starts), shape=(rows, len(names)))
+
+
+def _table(path: Path, names: list[str], d: int, used: NDArray[Any], *, parquet: bool) -> Any:
     try:
         import pandas as pd
     except ImportError as error:
@@ -130,12 +143,9 @@ def _table(path: Path, names: list[str], d: int, *, parquet: bool) -> NDArray[An
         frame = pd.read_parquet(path) if parquet else pd.read_csv(path)
         frame.columns = frame.columns.astype(str)
     if names:
-        missing = [name for name in names if name not in frame.columns]
-        if missing:
-            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            raise FormatError(f"{path}: has no column {missing[0]!r}{more}, which the model was fitted on")
-        frame = frame[names]
-    elif frame.shape[1] == d + 1:
+        with reading(path):
+            return _chosen(path, frame, names, used)
+    if frame.shape[1] == d + 1:
         frame = frame.iloc[:, :-1]  # the last column is the target, as in `paring fit`
     if frame.shape[1] != d:
         raise FormatError(f"{path}: has {frame.shape[1]} columns, the model was fitted on {d} features")

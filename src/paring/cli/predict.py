@@ -28,13 +28,16 @@ def predict(
     from sklearn.base import is_classifier
 
     from paring.cli.inputs import load_for
-    from paring.model_io import load_model
+    from paring.model_io import first_index, load_model
 
     fitted: Any = load_model(model)
     if proba and not is_classifier(fitted):
         raise Refused(f"{model}: --proba is for classes; this is a {type(fitted).__name__}")
     if proba and not hasattr(fitted, "predict_proba"):
         raise Refused(f"{model}: its loss {fitted.loss} gives no probabilities; fit with --loss logistic")
+    counted_from = first_index(model)
+    if zero_based is None and counted_from is not None:
+        zero_based = counted_from == 0
     X = load_for(fitted, data, format, zero_based)
     if hasattr(fitted, "feature_names_in_"):
         del fitted.feature_names_in_  # compared already; X is a bare array now

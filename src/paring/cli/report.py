@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
-from paring.cli.say import console
+from paring.cli.say import console, printable
 from paring.result import Result
 
 MOST_ROWS = 25  # features shown; --json and the model hold all
@@ -34,7 +33,12 @@ def facts(estimator: Any, dataset: Any, y: Any, why: str) -> dict[str, Any]:
         "k": estimator.n_nonzero_coefs,
         "classes": classes,
         "features": [
-            {"index": int(j), "name": names[j] if names else None, "coef": w.tolist() if len(w) > 1 else float(w[0])}
+            {
+                "index": int(j),
+                "name": names[j] if names else None,
+                "label": _label(dataset, int(j)),
+                "coef": w.tolist() if len(w) > 1 else float(w[0]),
+            }
             for j, w in zip(result.support, coef, strict=True)
         ],
         "intercept": np.ravel(estimator.intercept_).tolist() if np.size(estimator.intercept_) > 1 else _one(estimator),
@@ -46,6 +50,11 @@ def facts(estimator: Any, dataset: Any, y: Any, why: str) -> dict[str, Any]:
 
 RESULT = ("objective", "null_objective", "dual_gap", "proved_optimal", "swap_optimal", "stop_reason", "converged")
 COURSE = ("n_iter", "n_passes", "seconds", "solver", "why")
+
+
+def _label(dataset: Any, j: int) -> str:
+    """What the data call feature j: its name, or its number as the file counts."""
+    return str(dataset.feature_names[j]) if dataset.feature_names else str(j + dataset.first_index)
 
 
 def _auto(classes: list[Any]) -> str:
@@ -72,7 +81,7 @@ def print_report(found: dict[str, Any]) -> None:
     out = console()
     data = found["data"]
     kind = "classes" if found["classes"] else "numbers"
-    out.print(f"[bold]{escape(data['path'])}[/]: {data['rows']:,} rows, {data['features']:,} features")
+    out.print(f"[bold]{printable(data['path'])}[/]: {data['rows']:,} rows, {data['features']:,} features")
     out.print(f"fitting {kind}: {found['task_reason']}", style="dim", markup=False)
     out.print()
     out.print(features_table(found))
@@ -85,9 +94,9 @@ def features_table(found: dict[str, Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("feature", overflow="ellipsis", no_wrap=True, max_width=40)
     several = isinstance(found["intercept"], list)
-    heads = [str(name) for name in found["classes"]][:MOST_COLUMNS] if several else ["coefficient"]
+    heads = [str(name) for name in found["classes"]][:MOST_COLUMNS] if several else [_head(found["classes"])]
     for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
+        table.add_column(printable(head), justify="right", no_wrap=True)
     rows = [(_name(feature), feature["coef"]) for feature in found["features"]]
     for name, coef in [*rows[:MOST_ROWS], ("[dim]intercept[/]", found["intercept"])]:
         values = coef[:MOST_COLUMNS] if isinstance(coef, list) else [coef]
@@ -100,8 +109,13 @@ def features_table(found: dict[str, Any]) -> Table:
     return table
 
 
+def _head(classes: list[Any] | None) -> str:
+    """Two classes: the one that positive coefficients speak for."""
+    return f"coefficient, for {classes[1]}" if classes else "coefficient"
+
+
 def _name(feature: dict[str, Any]) -> str:
-    return f"[bold]{escape(feature['name'])}[/]" if feature["name"] else f"[bold]{feature['index']}[/]"
+    return f"[bold]{printable(feature['label'])}[/]"
 
 
 def facts_table(found: dict[str, Any]) -> Table:
@@ -115,14 +129,14 @@ def facts_table(found: dict[str, Any]) -> Table:
         table.add_row("fit", f"accuracy {found['training_accuracy']:.1%} of the training rows")
     if found.get("training_r2") is not None:
         table.add_row("fit", f"R² {found['training_r2']:.4f} on the training rows")
-    table.add_row("certificate", escape(found["certificate"]["statement"]))
+    table.add_row("certificate", printable(found["certificate"]["statement"]))
     table.add_row("bound", bound(found))
     if not found["converged"]:
         table.add_row("stopped", f"[yellow]early: {found['stop_reason']}[/]")
     took = f"{found['seconds']:.3g} s, {found['n_passes']:.0f} passes over the data, by {found['solver']}"
     table.add_row("time", took)
     if found["model"]:
-        table.add_row("model", escape(", ".join(found["model"])))
+        table.add_row("model", printable(", ".join(found["model"])))
     return table
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 MOST_IN_A_SENTENCE = 400  # characters
@@ -22,6 +23,11 @@ class Refused(ValueError):
 
 def console() -> Console:
     return Console(highlight=False, soft_wrap=False)
+
+
+def printable(text: str) -> str:
+    """Text of the data as rich may show it: no markup of its own, no codes for the terminal."""
+    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 def remark(text: str) -> None:

@@ -26,12 +26,15 @@ class Dataset:
     feature_names : tuple of str, or None
     path : Path or None
         The file or folder that was read.
+    first_index : int
+        What the file calls the first feature, where it numbers them: svmlight may count from 1.
     """
 
     X: Any
     y: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
     path: Path | None = None
+    first_index: int = 0
 
     def __repr__(self) -> str:
         n, d = self.X.shape

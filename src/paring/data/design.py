@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from paring import _core
 from paring.data.blocks import float64_blocks, row_blocks
 from paring.data.gram import dense_gram, dense_gram_rows, sparse_gram, sparse_parts, sum_to_zero
+from paring.data.incoming import USABLE, assembled, checked_parts, csr_from, index_parts, refuse_masked
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-USABLE: tuple[Literal["C", "A", "E"], ...] = ("C", "A", "E")  # contiguous, aligned, no subclass: for np.require
+MOST_EMPTY = 1 << 26  # columns: beyond, most must hold something
 MOST_THREADS = 4096  # beyond the largest machines: a slip
 FEW_COLUMNS = 8  # a selection this many times smaller than X is gathered rather than multiplied with zeros
 
@@ -60,11 +61,16 @@ class Design:
         self.threads = cores(n_jobs)
         self.stop = _core.Stop()
         self.copied_bytes = 0
-        self.passes = 0
+        self.passes: float = 0  # sweeps over some rows count fractions
         self._X: Any = self._sparse(X) if sp.issparse(X) else self._dense(X)
         self.n, self.d = (int(size) for size in self._X.shape)
         if self.n == 0 or self.d == 0:
             raise ValueError(f"X has {self.n} rows and {self.d} columns: at least one of each is needed")
+        if self.d > MOST_EMPTY and self.d > self._X.size:
+            raise ValueError(
+                f"X has {self.d:,} columns and {self._X.size:,} stored numbers, and a fit holds several for each: "
+                "leave out those that are empty (X[:, X.getnnz(axis=0) > 0])"
+            )
         self.dtype = self._X.dtype
         self.is_dense = not sp.issparse(self._X)
         self._rows = self._view(self._X)
@@ -80,8 +86,7 @@ class Design:
         return held if held in (np.dtype(np.float32), np.dtype(np.float64)) else np.dtype(np.float64)
 
     def _dense(self, X: Any) -> NDArray[Any]:
-        if isinstance(X, np.ma.MaskedArray):
-            raise TypeError("X is a masked array: impute it, or take X.filled(...)")
+        refuse_masked("X", X)
         array = np.asarray(X)
         _check_ndim(array.ndim)
         dtype = self._usable_dtype(array.dtype)
@@ -95,15 +100,15 @@ class Design:
     def _sparse(self, X: Any) -> Any:
         _check_ndim(X.ndim)
         dtype = self._usable_dtype(X.dtype)
-        matrix = X if X.format in ("csr", "csc") else _by_rows(X)
-        given = _checked_parts(matrix)
-        parts = [np.require(given[0], dtype, USABLE), *_index_parts(*given[1:])]
+        matrix = X if X.format in ("csr", "csc") else csr_from(X)
+        given = checked_parts(matrix)
+        parts = [np.require(given[0], dtype, USABLE), *index_parts(*given[1:])]
         cls = sp.csr_array if matrix.format == "csr" else sp.csc_array
-        built = _assembled(cls, parts, matrix.shape)
+        built = assembled(cls, parts, matrix.shape)
         if not built.has_canonical_format:  # sorting and summing is done in place: never in the caller's arrays
             shared = [np.may_share_memory(part, old) for part, old in zip(parts, given, strict=True)]
             own = [part.copy() if theirs else part for part, theirs in zip(parts, shared, strict=True)]
-            built = _assembled(cls, own, matrix.shape)
+            built = assembled(cls, own, matrix.shape)
             built.sum_duplicates()
         for part, old in zip((built.data, built.indices, built.indptr), given, strict=True):
             self.copied_bytes += part.nbytes * (matrix is not X or not np.may_share_memory(part, old))
@@ -243,7 +248,11 @@ class Design:
         return 2 * self.column_counts() > self.n
 
     def column_counts(self) -> Indices:
-        """Rows in which each column is stored: n of every dense one. Cost: the indices."""
+        """Rows in which each column is stored: n of every dense one. Cost: the indices, once."""
+        return self._column_counts
+
+    @cached_property
+    def _column_counts(self) -> Indices:
         if self.is_dense:
             return np.full(self.d, self.n)
         if self._X.format == "csc":
@@ -275,18 +284,20 @@ class Design:
         """Those rows alone, copied, to be swept on one core. Cost: their entries (sparse by columns: all entries)."""
         return Design(self._X[chosen], n_jobs=1)
 
-    def row_squares(self) -> Array:
-        """|x_i|^2 of every row. Cost: one pass."""
-        return self._square_scores(np.ones(self.d))
+    def row_squares(self, weights: Array | None = None) -> Array:
+        """sum_j weights_j x_ij^2 of every row (weights None: 1; (d, m): m sums a row). Cost: one pass."""
+        return self._square_scores(np.ones(self.d) if weights is None else weights)
 
     def _square_scores(self, u: Array) -> Array:
-        """sum_j u_j x_ij^2 of every row."""
+        """sum_j u_j x_ij^2 of every row, for u of shape (d,) or (d, m)."""
         self.passes += 1
         if self.is_dense:
             blocks = float64_blocks(self._X, None, self.stop)
+            if u.ndim == 2:
+                return np.concatenate([part**2 @ u for _, part in blocks])
             return np.concatenate([np.einsum("ij,ij,j->i", part, part, u) for _, part in blocks])
         parts = [self._X.data.astype(np.float64) ** 2, self._X.indices, self._X.indptr]
-        return cast(Array, _assembled(type(self._X), parts, self._X.shape) @ u)
+        return cast(Array, assembled(type(self._X), parts, self._X.shape) @ u)
 
 
 def _vector(x: Array) -> Array:
@@ -296,48 +307,3 @@ def _vector(x: Array) -> Array:
 def _check_ndim(ndim: int) -> None:
     if ndim != 2:
         raise ValueError(f"X must have two dimensions, got {ndim}: reshape to (rows, columns)")
-
-
-def _by_rows(X: Any) -> Any:
-    """CSR from another SciPy format; by way of coordinates, checked before compiled code follows them."""
-    try:
-        coo = X.tocoo(copy=False)
-    except ValueError as error:
-        raise ValueError(f"X: malformed sparse matrix ({error}); rebuild it with scipy.sparse") from error
-    for places, size in zip(coo.coords, coo.shape, strict=True):
-        _check_places(places, size)
-    return coo.tocsr()
-
-
-def _checked_parts(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Values, indices and starts of CSR or CSC, without spare room; safe to follow."""
-    data, indices, starts = X.data, X.indices, X.indptr
-    for part in (indices, starts):
-        if part.dtype.kind not in "iu":
-            raise TypeError(f"X: malformed sparse matrix (indices of type {part.dtype}); rebuild it with scipy.sparse")
-    lines, length = X.shape if X.format == "csr" else X.shape[::-1]
-    sound = len(starts) == lines + 1 and starts[0] == 0 and starts[-1] <= len(indices) == len(data)
-    if not (sound and np.all(starts[1:] >= starts[:-1])):
-        raise ValueError("X: malformed sparse matrix (indptr); rebuild it with scipy.sparse")
-    used = int(starts[-1])
-    _check_places(indices[:used], length)
-    return data[:used], indices[:used], starts
-
-
-def _index_parts(indices: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Both in one integer type, as the core wants them: that of the indices, the larger part, if the starts fit."""
-    narrow = np.can_cast(indices.dtype, np.int32) and starts[-1] <= np.iinfo(np.int32).max
-    kind = np.int32 if narrow else np.int64
-    return np.require(indices, kind, USABLE), np.require(starts, kind, USABLE)
-
-
-def _check_places(places: NDArray[Any], size: int) -> None:
-    if len(places) and (places.min() < 0 or places.max() >= size):
-        raise ValueError("X: malformed sparse matrix (an index outside the shape); rebuild it with scipy.sparse")
-
-
-def _assembled(cls: Any, parts: list[NDArray[Any]], shape: tuple[int, int]) -> Any:
-    """A SciPy matrix over the very arrays given: its constructor would copy mixed or wide indices."""
-    built = cls(shape, dtype=parts[0].dtype)
-    built.data, built.indices, built.indptr = parts
-    return built

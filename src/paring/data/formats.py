@@ -1,11 +1,12 @@
 """Reading data files: one function that goes by the file's name."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from .compressed import check_compressed, compressed, index_dtype
 from .dataset import Dataset, FormatError
@@ -94,7 +95,7 @@ def format_of(path: Path, format: str | None = None) -> str:
     if kind is None or (packed and kind not in _MAY_BE_COMPRESSED):
         raise FormatError(
             f"{path}: the name does not tell the format; known endings are {' '.join(_ENDINGS)} "
-            f"(svmlight and csv also with {' '.join(COMPRESSED)}), or pass format="
+            f"(svmlight and csv also with {' '.join(COMPRESSED)}), or name the format (format=, --format)"
         )
     return kind
 
@@ -140,5 +141,5 @@ def checked(data: Dataset) -> Dataset:
 def _with_dtype(data: Dataset, dtype: DTypeLike | None) -> Dataset:
     if dtype is None or data.X.dtype == dtype:
         return data
-    X: NDArray[Any] = data.X.astype(dtype)
-    return Dataset(X, data.y, data.feature_names, data.path)
+    X: Any = data.X.astype(dtype)
+    return replace(data, X=X)

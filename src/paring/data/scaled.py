@@ -75,11 +75,11 @@ class ScaledDesign(Design):
         self.base.stop = stop
 
     @property
-    def passes(self) -> int:
+    def passes(self) -> float:
         return self.base.passes
 
     @passes.setter
-    def passes(self, passes: int) -> None:
+    def passes(self, passes: float) -> None:
         self.base.passes = passes
 
     @property
@@ -178,11 +178,11 @@ class ScaledDesign(Design):
     def rows(self, chosen: Indices) -> ScaledDesign:
         return ScaledDesign(self.base.rows(chosen), self.centre, self.scale)
 
-    def row_squares(self) -> Array:
-        u = 1 / self.scale**2
+    def row_squares(self, weights: Array | None = None) -> Array:
+        u = 1 / self.scale**2 if weights is None else _by_row(weights, self.scale**2)
         squares = self.base._square_scores(u) + self.centre**2 @ u
         if self.centre.any():
-            squares -= 2 * self.base.scores(self.centre * u)
+            squares -= 2 * self.base.scores(u * self.centre.reshape((-1,) + (1,) * (u.ndim - 1)))
         return np.maximum(squares, 0)
 
     # -- and back -----------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def read_svmlight(
         indptr.whole().astype(index, copy=False),
         file.shape,
     )
-    return Dataset(X, y.whole(), path=path)
+    return Dataset(X, y.whole(), path=path, first_index=file.first_index)
 
 
 class _Column:

@@ -66,7 +66,10 @@ def open_table(path: Path, target: str | None, *, parquet: bool) -> Table:
     with reading(path):
         names = _parquet_names(path) if parquet else _csv_names(path)
     if len(names) < 2:
-        raise FormatError(f"{path}: has {len(names)} columns, expected features and a target")
+        commas = "" if parquet else "; are its fields separated by commas?"
+        raise FormatError(f"{path}: has {len(names)} column, expected features and a target{commas}")
+    if not parquet and all(map(_is_number, names)) and not all(name.lstrip("-").isdecimal() for name in names):
+        raise FormatError(f"{path}: the first line holds numbers, expected the names of the columns: add such a line")
     unnamed = [i for i, name in enumerate(names) if not name or name.startswith("Unnamed: ")]
     if unnamed:
         raise FormatError(
@@ -176,6 +179,14 @@ def _refuse_text(path: Path, X: Any) -> None:
             f"{path}: {noun} {_some(bad)} {verb} {what}, not numbers; leave out or encode "
             "(pandas.get_dummies, sklearn.preprocessing.OneHotEncoder)"
         )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _some(names: list[str]) -> str:

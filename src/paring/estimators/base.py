@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from paring.constraints import TopK
+from paring.constraints import TopK, unit_labels
 from paring.data.design import as_design
+from paring.data.incoming import refuse_masked
 from paring.estimators._callbacks import TakesCallbacks
 from paring.losses import Loss
 from paring.problem import Problem
@@ -43,6 +44,9 @@ class SparseLinearModel(TakesCallbacks, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, remedy: str, **options: Any) -> tuple[Any, Any]:
         """X as it lies and y as one column. NaN and infinity in X are found by the Problem's own pass."""
+        refuse_masked("X", X)
+        refuse_masked("y", y)
+        _refuse_kinds(X)
         try:
             return validate_data(self, X, y, ensure_all_finite=False, **AS_IT_LIES, **options)
         except ValueError:
@@ -124,7 +128,8 @@ class SparseLinearModel(TakesCallbacks, BaseEstimator):
     # -- the constraint -----------------------------------------------------------------------------------------
 
     def _constraint(self, d: int) -> TopK:
-        units, what = (d, "features") if self.groups is None else (len(np.unique(self.groups)), "groups")
+        labels = unit_labels(self.groups, d)
+        units, what = (d, "features") if labels is None else (int(labels.max()) + 1, "groups")
         k = min(MOST_BY_DEFAULT, units) if self.n_nonzero_coefs is None else self.n_nonzero_coefs
         whole = _is_number(k) and isinstance(k, Integral)
         _require(whole and k >= 1, "n_nonzero_coefs", "None or a whole number of at least 1", k)
@@ -198,10 +203,19 @@ def _require(holds: bool, name: str, what: str, value: Any) -> None:
         raise ValueError(f"{name} must be {what}, got {value!r}")
 
 
+def _refuse_kinds(X: Any) -> None:
+    """Dates, durations and text, which would be read as numbers without a word."""
+    dtypes = X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    for dtype in dtypes:
+        if getattr(dtype, "kind", "f") in "mMUS":
+            raise TypeError(f"X holds {dtype}; real numbers are needed. Encode or drop such columns first")
+
+
 def row_weights(sample_weight: Any, n: int) -> Array | None:
     """One weight a row; a number is meant for every row. The Problem checks the rest."""
     if sample_weight is None:
         return None
+    refuse_masked("sample_weight", sample_weight)
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))

@@ -39,10 +39,11 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):
     ----------
     n_nonzero_coefs : int, default=None
         The most features kept (with ``groups``: groups). None means min(10, how many there are).
-    loss : {"auto", "logistic", "multinomial", "squared_hinge", "smoothed_hinge"} or a ``paring.losses`` object, \
-            default="auto"
+    loss : {"auto", "logistic", "multinomial", "squared_hinge", "smoothed_hinge", "hinge"} or a ``paring.losses`` \
+            object, default="auto"
         "auto" is logistic for two classes and multinomial for more; "multinomial" for two classes is the logistic model
-        too. The hinges are for two classes; ``paring.losses.smoothed_hinge(gamma)`` sets its width.
+        too. The hinges are for two classes and give no probabilities; ``paring.losses.smoothed_hinge(gamma)`` sets its
+        width. "hinge" itself needs a positive ``ridge``.
     ridge : float or "auto", default="auto"
         Weight of the l2 term. "auto" is 1 / sum(sample_weight), which is scikit-learn's C=1. With 0, separable data
         have no best model: coefficients grow until rounding stops them.
@@ -55,7 +56,8 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     solver : str or solver object, default="auto"
-        "auto" is ``pursuit``; see ``paring.solve`` for the others.
+        "auto" is ``pursuit``, and for loss="hinge" ``diht`` on small data, else ``sdiht``; see ``paring.solve`` for
+        the others.
     tol : float, default=1e-6
         Tolerance, relative to the objective of the model without features.
     max_iter : int, default=1000
@@ -69,7 +71,7 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):
         Threads; -1 means all cores, None too, but no more than the environment variable OMP_NUM_THREADS says (which
         joblib sets in its workers).
     random_state : int, RandomState instance or None, default=None
-        Seed of the solvers that draw random numbers; the default one does not.
+        Seed of the solvers that draw random numbers; of the default ones only ``sdiht`` does.
     verbose : int, default=0
         Whether to show the progress.
 

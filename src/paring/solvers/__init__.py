@@ -14,17 +14,33 @@ from paring.result import Result
 from paring.solvers import registry
 from paring.solvers._loop import Progress, Run, Solver, run_loop
 
+SMALL = 100_000  # entries of X: a pass takes a tenth of a millisecond
+
 
 def choose(problem: Problem) -> tuple[str, str]:
     """The name "auto" stands for, and why."""
     if not problem.loss.smooth:
-        raise ValueError(
-            f"{problem.loss}: no solver of this version takes a loss without slopes; "
-            "use loss='squared_hinge' or 'smoothed_hinge'"
-        )
+        return _choose_for_corners(problem)
     if np.isfinite(problem.constraint.radius):
         return "iht", "auto: L2Ball asks for a projection at every step"
     return "pursuit", "auto: the data are at hand, and no solver was measured to find better models in less time"
+
+
+def _choose_for_corners(problem: Problem) -> tuple[str, str]:
+    why = f"auto: {problem.loss} has a corner, which the dual solvers take"
+    if problem.ridge == 0:
+        raise ValueError(
+            f"{problem.loss}: without ridge no solver takes a loss without slopes; "
+            "use ridge > 0, or loss='squared_hinge' or 'smoothed_hinge'"
+        )
+    constraint = problem.constraint
+    if np.isfinite(constraint.radius):
+        raise ValueError(f"{problem.loss}: no solver takes it within an L2Ball; use ridge instead of the ball")
+    if constraint.unit_of is not None or constraint.lower is not None:
+        return "diht", f"{why}; sdiht takes no groups or bounds"
+    if problem.design.entries <= SMALL:
+        return "diht", f"{why}; a pass costs next to nothing, and diht draws no random numbers"
+    return "sdiht", f"{why}; sdiht needs the fewest passes"
 
 
 def solve(

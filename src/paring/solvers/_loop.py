@@ -12,8 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from paring import _core
+from paring.certificates import gap_to
 from paring.result import Certificate, Model, PathPoint, Record, Result
 from paring.solvers.blas import one_thread
+
+PASSES_ROUNDING = 1e-9  # fractions of a pass are added up: a run must not end by what was counted before it
 
 
 @dataclass
@@ -21,16 +24,22 @@ class State:
     """What a solver knows between two rounds. Solvers extend it; ``model`` is always a whole, feasible answer.
 
     residual : what the solver's certificate has come down to, relative to F at the null model.
+    bound : a lower bound on the best F, if the solver has found one by ``paring.dual``.
     done : why it ended ("converged", "stalled"), or None while it goes on.
     """
 
     model: Model
     objective: float = np.inf
     residual: float = np.inf
+    bound: float = -np.inf
     thresholdings: int = 0
     rounds: int = 0
     done: str | None = None
     path: dict[int, PathPoint] = field(default_factory=dict)
+
+    def answer(self) -> tuple[Model, float]:
+        """What to return if the run ends here, with its objective: the last model, unless a solver keeps the best."""
+        return self.model, self.objective
 
 
 class Solver(Protocol):
@@ -197,12 +206,13 @@ def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> st
             return "callback"
     if stop.over:
         return "time_limit"
-    return "max_passes" if record.passes >= run.max_passes else None
+    return "max_passes" if record.passes >= run.max_passes - PASSES_ROUNDING else None
 
 
-def _gap(problem: Any, model: Model, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
+def _gap(problem: Any, state: Any, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
     """F less its bound; the reason, if the ascent for a better one was cut short by Ctrl-C."""
-    gap = problem.gap(model, objective, ascend=False)
+    model = state.model
+    gap = min(problem.gap(model, objective, ascend=False), gap_to(problem, objective, state.bound))
     if not run.certify or gap <= run.tol * problem.scale:
         return gap, None
     problem.design.stop = stop  # the ascent ends at the deadline with the best bound so far
@@ -229,13 +239,15 @@ def _finished(
     begin: float,
     stop: _core.Stop,
 ) -> Result:
-    model, objective, gap = state.model, state.objective, np.inf
+    (model, objective), gap = state.answer(), np.inf
     certificate = Certificate("none", np.inf, f"stopped early: {reason}")
     if reason not in ("interrupted", "time_limit"):  # else no pass more: the caller is waiting
         objective = problem.objective(model)
         certificate = solver.certificate(problem, state, run)
-        gap, ended = _gap(problem, model, objective, run, stop)
+        gap, ended = _gap(problem, state, objective, run, stop)
         reason = ended or reason
+    else:
+        gap = gap_to(problem, objective, state.bound)
     proved = bool(np.isfinite(gap) and gap <= run.tol * problem.scale)
     if proved:
         certificate = Certificate("dual_gap", gap / problem.scale, "proved optimal: the dual gap is within tol")

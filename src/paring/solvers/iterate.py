@@ -31,9 +31,13 @@ class Iterate(State):
 
 @dataclass(kw_only=True)
 class OnSupport(Iterate):
-    """A point minimised on ``features`` (None: not yet), the supports visited, and the best model of them."""
+    """A point minimised on ``features`` (None: not yet), the supports visited, and the best model of them.
+
+    settled : whether the minimum on ``features`` was reached.
+    """
 
     features: Indices | None = None
+    settled: bool = True
     visited: frozenset[bytes] = frozenset()
     best: Model | None = None
     best_objective: float = np.inf
@@ -61,13 +65,14 @@ def arrived(problem: Any, model: Model, z: Array | None = None) -> dict[str, Any
 def minimised(problem: Any, state: S, w: Array, b: Any, **changes: Any) -> S:
     """Minimise F on the support of w, from (w, b) or from where it was, whichever is lower: the next state.
 
-    Converged where the support is the one before; stalled, at the best model, where it was visited earlier (a cycle).
+    Converged where the support is the one before and F at its minimum there; stalled where it is not, or, at the best
+    model, where the support was visited earlier (a cycle).
     Cost: a restricted minimisation and one pass.
     """
     constraint = problem.constraint
     features = support_of(constraint, w)
     if state.features is not None and np.array_equal(features, state.features):
-        return replace(state, done="converged", **changes)
+        return replace(state, done="converged" if state.settled else "stalled", **changes)
     if features.tobytes() in state.visited:
         return replace(to_best(problem, state), done="stalled", **changes)
     starts = [(w[features], b), (state.w[features], state.b), (np.zeros_like(w[features]), problem.null[0])]
@@ -83,6 +88,7 @@ def minimised(problem: Any, state: S, w: Array, b: Any, **changes: Any) -> S:
         state,
         **here,
         features=features,
+        settled=found.converged,
         visited=state.visited | {features.tobytes()},
         best=here["model"] if better else state.best,
         best_objective=min(here["objective"], state.best_objective),
@@ -101,7 +107,7 @@ def to_best(problem: Any, state: S) -> S:
 def judged(problem: Any, state: S, tol: float) -> S:
     """A state that has ended, with the fixed-point residual as its own: converged only where it is within tol."""
     residual = fixed_point(problem, state, tol).value
-    return replace(state, residual=residual, done="converged" if residual <= tol else "stalled")
+    return replace(state, residual=residual, done="converged" if residual <= tol and state.settled else "stalled")
 
 
 def fixed_point(problem: Any, state: Iterate, tol: float, step: float = 0.0) -> Certificate:

@@ -232,24 +232,24 @@ class _Newton:
 
 
 class Curvature:
-    """Second derivatives of the mean loss in the scores; with ``damping``, blended with the loss's bound."""
+    """Second derivatives of the mean loss in the scores; with ``damping``, blended with the loss's majorant."""
 
     def __init__(self, problem: Any, z: Array, damping: float = 0.0) -> None:
         self.share = problem.v / problem.n
-        core, bound = problem.loss.core, problem.loss.curvature_bound
+        core = problem.loss.core
         self.diagonal = core.curvature(z, problem.y)
-        self.added = damping * (bound if np.isfinite(bound) else float(self.diagonal.max())) if damping else 0.0
+        self.added = damping * core.majorant(z, problem.y) if damping else np.zeros_like(self.diagonal)
         self.p: Array | None = None
         if problem.outputs > 1:
             self.p = core.slope(z, problem.y)
             self.p[np.arange(problem.n), problem.y.astype(np.int64)] += 1.0
             np.maximum(self.p, 0.0, out=self.p)
-        self.mean = float((self.share @ self.diagonal).mean()) + self.added
+        self.mean = float((self.share @ (self.diagonal + self.added)).mean())
 
     def pair(self, a: int, c: int) -> tuple[Array, float]:
         """(weights of at least 0, sign) of the Gram of outputs a and c."""
         if a == c:
-            return self.share * (self.diagonal[:, a] + self.added), 1.0
+            return self.share * (self.diagonal[:, a] + self.added[:, a]), 1.0
         assert self.p is not None
         return self.share * self.p[:, a] * self.p[:, c], -1.0
 
@@ -261,7 +261,7 @@ class Curvature:
         """The second derivative applied to scores of those rows."""
         p, diagonal = self.p, self.diagonal
         if p is None:
-            bent = (diagonal[rows] + self.added) * z
+            bent = (diagonal[rows] + self.added[rows]) * z
         else:
-            bent = p[rows] * (z - (p[rows] * z).sum(axis=1, keepdims=True)) + self.added * z
+            bent = p[rows] * (z - (p[rows] * z).sum(axis=1, keepdims=True)) + self.added[rows] * z
         return self.share[rows].reshape((-1,) + (1,) * (z.ndim - 1)) * bent

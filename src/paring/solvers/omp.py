@@ -37,10 +37,14 @@ NEGLIGIBLE = 1e-20  # of the null objective: a gain this small is made of roundi
 
 @dataclass(kw_only=True)
 class Growing(Iterate):
-    """The minimiser on ``features``, in order of entry; ``factor``: their Gram matrix's, where it is of use."""
+    """The minimiser on ``features``, in order of entry; ``factor``: their Gram matrix's, where it is of use.
+
+    settled : whether the minimum on ``features`` was reached.
+    """
 
     features: Indices = field(default_factory=lambda: np.empty(0, np.int64))
     factor: GrowingFactor | None = None
+    settled: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,14 +75,14 @@ class OMP:
         j = int(np.argmax(gains))
         state = replace(state, residual=max(0.0, 0.5 * gains[j]) / problem.scale)
         if len(chosen) >= constraint.k or state.residual <= NEGLIGIBLE:
-            return replace(state, done="converged")
+            return replace(state, done=_ended(state))
         state = self._entered(problem, state, constraint.features(np.array([j])))
-        return replace(state, done="converged") if len(chosen) + 1 == constraint.k else state
+        return replace(state, done=_ended(state)) if len(chosen) + 1 == constraint.k else state
 
     def _entered(self, problem: Any, state: Growing, new: Indices) -> Growing:
         """The minimiser once ``new`` features have joined. Cost: a minimisation and one pass."""
         features = np.concatenate([state.features, new])
-        w, factor = np.zeros_like(state.w), state.factor
+        w, factor, settled = np.zeros_like(state.w), state.factor, True
         if factor is not None:
             try:
                 w[features], b, z = factor.entered(new)
@@ -86,13 +90,18 @@ class OMP:
                 factor = None
         if factor is None:
             found = problem.minimise_on(features, state.w[features], state.b)
-            w[features], b, z = found.w, found.b, found.z
+            w[features], b, z, settled = found.w, found.b, found.z, found.converged
         here = arrived(problem, model_of(problem.constraint, w, b), z)
         size = len(problem.constraint.units_of(features))
         point = PathPoint(size, here["model"], here["objective"])
         thresholdings = state.thresholdings + 1
         path = {**state.path, size: point}
-        return replace(state, **here, features=features, factor=factor, thresholdings=thresholdings, path=path)
+        state = replace(state, **here, features=features, factor=factor, thresholdings=thresholdings, path=path)
+        return replace(state, settled=settled)
 
     def certificate(self, problem: Any, state: Growing, run: Run) -> Certificate:
         return fixed_point(problem, state, run.tol)
+
+
+def _ended(state: Growing) -> str:
+    return "converged" if state.settled else "stalled"

@@ -59,6 +59,7 @@ class Orthogonal:
     """One least-squares pursuit. ``swap_optimal`` is "exact" where rounding could hide no exchange."""
 
     modelled = True
+    settled = True
 
     def __init__(self, problem: Any) -> None:
         self.problem, self.design, self.constraint = problem, problem.design, problem.constraint

@@ -102,11 +102,15 @@ class Pursuit:
             state.path.setdefault(engine.size, PathPoint(engine.size, state.model, state.objective))
         state.residual = max(0.0, engine.tolerance / problem.scale)
         if not state.sizes and _measured(problem, state, run):
-            state.swap_optimal = engine.swap_optimal
-            state.done = "converged"
+            state.swap_optimal = engine.swap_optimal if engine.settled else None
+            state.done = "converged" if engine.settled else "stalled"
         return state
 
     def certificate(self, problem: Any, state: PursuitState, run: Run) -> Certificate:
+        if state.done == "stalled":
+            return Certificate(
+                "none", np.inf, "the minimum on the support was not reached: nothing is known of exchanges"
+            )
         if state.swap_optimal is None:
             return Certificate("none", np.inf, "stopped before the last stage: fewer features than asked for")
         statement = {
@@ -216,6 +220,9 @@ def finer(problem: Any, tol: float) -> Any:
 def refuse(problem: Any) -> None:
     """Problems pursuit cannot take, with the remedy."""
     if not problem.loss.smooth:
-        raise ValueError(f"pursuit: {problem.loss} has no slope everywhere; use 'squared_hinge' or 'smoothed_hinge'")
+        raise ValueError(
+            f"pursuit: {problem.loss} has no slope everywhere; use loss='squared_hinge' or 'smoothed_hinge', "
+            "or solver='sdiht'"
+        )
     if np.isfinite(problem.constraint.radius):
         raise ValueError("pursuit: L2Ball is not handled; use solver='iht', or ridge instead of the ball")

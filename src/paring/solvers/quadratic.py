@@ -55,6 +55,7 @@ class Quadratic:
     own: Array
     means: Array
     others: Array
+    c: Array
     goal: float
     fixed: NDArray[np.uint8] | None
 
@@ -77,7 +78,7 @@ class Quadratic:
         fixed = always[at.features].view(np.uint8) if always.any() else None
         return cls(
             problem, at, inverse, outsiders, block, t, g[outsiders], h[outsiders], schur, h[at.features], means, others,
-            goal, fixed,
+            c, goal, fixed,
         )  # fmt: skip
 
     @property
@@ -137,6 +138,7 @@ class Quadratic:
                 self.own,
                 self.means,
                 self.others,
+                self.c,
                 exchanges,
                 self.goal,
                 threads=design.threads,

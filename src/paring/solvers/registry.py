@@ -65,9 +65,100 @@ ENTRIES = (
         "Chen & Gu 2017",
         "stochastic Newton step, keep the k largest, minimise on them",
     ),
+    Entry(
+        "sg-ht",
+        "sg_ht.SGHT",
+        "exact k, stochastic",
+        "StoIHT: Nguyen, Needell & Woolf 2017; SG-HT of svrg-ht (Li et al. 2016)",
+        "step along single rows' gradients, keep the k largest each time",
+    ),
+    Entry(
+        "svrg-ht",
+        "svrg_ht.SVRGHT",
+        "exact k, stochastic",
+        "Li, Zhao, Arora, Liu & Haupt 2016",
+        "the same with the variance reduced by a full gradient a round",
+    ),
+    Entry(
+        "saga-ht",
+        "saga_ht.SAGAHT",
+        "exact k, stochastic",
+        "Li, Zhao, Arora, Liu & Haupt 2016",
+        "the same with the variance reduced by a table of slopes",
+    ),
+    Entry(
+        "hsg-ht",
+        "hsg_ht.HSGHT",
+        "exact k, stochastic",
+        "Zhou, Yuan & Feng 2018",
+        "steps along batches that grow to all rows, keep the k largest each time",
+    ),
+    Entry(
+        "asbcdht",
+        "asbcdht.ASBCDHT",
+        "exact k, stochastic",
+        "Chen & Gu 2016",
+        "variance-reduced steps on blocks of columns, keep the k largest each time",
+    ),
+    Entry(
+        "sbcd-htp",
+        "sbcd_htp.SBCDHTP",
+        "exact k, stochastic",
+        "semi-stochastic block coordinate descent, ICLR 2023 submission",
+        "the same on blocks and the support, keep the k largest once a round",
+    ),
+    Entry(
+        "s2bcd-htp",
+        "s2bcd_htp.S2BCDHTP",
+        "exact k, stochastic",
+        "semi-stochastic block coordinate descent, ICLR 2023 submission, Algorithm 3",
+        "sparse variance-reduced block steps, keep the k largest once a round",
+    ),
+    Entry(
+        "asbcd-htp",
+        "s2bcd_htp.ASBCDHTP",
+        "exact k, asynchronous",
+        "semi-stochastic block coordinate descent, ICLR 2023 submission, Algorithm 2",
+        "s2bcd-htp by n_jobs workers on one iterate",
+    ),
+    Entry(
+        "asg-ht",
+        "asg_ht.ASGHT",
+        "exact k, asynchronous",
+        "SG-HT (Nguyen, Needell & Woolf 2017) as in the experiments of asbcd-htp",
+        "stochastic gradient steps by n_jobs workers, each keeps the k largest",
+    ),
+    Entry(
+        "asvrg-ht",
+        "asvrg_ht.ASVRGHT",
+        "exact k, asynchronous",
+        "Li, Arora, Liu, Haupt & Zhao 2016, Algorithm 3",
+        "variance-reduced steps by n_jobs workers, each keeps the k largest",
+    ),
+    Entry(
+        "a2sbcd-ht",
+        "a2sbcd_ht.A2SBCDHT",
+        "exact k, asynchronous",
+        "ASBCDHT (Chen & Gu 2016) as in the experiments of asbcd-htp",
+        "variance-reduced block steps by n_jobs workers, each keeps the k largest",
+    ),
+    Entry(
+        "diht",
+        "diht.DIHT",
+        "exact k, dual",
+        "Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 1",
+        "super-gradient ascent of the dual; ends with a gap; takes the hinge",
+    ),
+    Entry(
+        "sdiht",
+        "sdiht.SDIHT",
+        "exact k, dual",
+        "Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 2",
+        "dual ascent over blocks of rows; ends with a gap; takes the hinge",
+    ),
 )
 
-ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp"}
+ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp", "stoiht": "sg-ht"}
 
 
 def entry(name: str) -> Entry:

@@ -22,7 +22,7 @@ Indices = NDArray[np.int64]
 
 TOLERANCE = 1e-13  # half the Newton decrement, relative to F at the null model
 SHARPNESS = 1e-19  # the same, where steps end that F no longer shows: weights then have nine digits, F has twelve
-MOST_ROUNDS = 100
+MOST_ROUNDS = 300  # few need 30; bounds and a loss of next to no curvature together, some hundred
 LARGEST_FACTOR = 4000  # coordinates: beyond, conjugate gradients
 
 
@@ -43,6 +43,7 @@ class Restricted:
     inverse: Array | None
     converged: bool
     remaining: float = np.inf  # half the Newton decrement at the point, where it is known
+    a: Array | None = None  # of a loss with a corner: slopes there that explain the weights
 
     @property
     def model(self) -> Model:
@@ -68,6 +69,10 @@ def minimise_on(
         w = np.zeros((len(features), *problem.zeros().shape[1:]))
     if b is None:
         b = problem.null[0]
+    if not problem.loss.smooth:
+        from paring.solvers.corner import minimise_corners
+
+        return minimise_corners(problem, features, w, b)
     if problem.outputs > 1 or len(features) > LARGEST_FACTOR:
         from paring.solvers.large import minimise_large
 

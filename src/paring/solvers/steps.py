@@ -194,6 +194,10 @@ class Fixed:
     def choose(self, trial: Trial) -> Move:
         return trial.move(self.step)
 
+    def lengths(self, safe: float, rounds: Array) -> Array:
+        """What stochastic solvers ask for (``rules.Rule``)."""
+        return np.full(len(rounds), self.step)
+
 
 @dataclass(frozen=True)
 class Lipschitz:

@@ -68,6 +68,15 @@ class Support:
     def objective(self) -> float:
         return self.at.objective
 
+    @property
+    def settled(self) -> bool:
+        """Whether F is at its minimum on the support.
+
+        Several outputs: ``large.py`` calls itself done only at a size of decrement that columns of very uneven scale do
+        not let it see; it ends all the same where no step lowers F.
+        """
+        return self.at.converged or self.problem.outputs > 1
+
     # -- minimising ---------------------------------------------------------------------------------------------
 
     def _minimised(self, units: Indices, dense: Array, b: Any, tolerance: float = WORKING) -> Restricted:
@@ -99,7 +108,7 @@ class Support:
         """g and h of every feature (and output) at the minimiser. Cost: one pass an output."""
         problem, z = self.problem, self.at.z
         if problem.outputs == 1:
-            self.curvature = problem.loss.core.curvature(z, problem.y) * (problem.v / problem.n)
+            self.curvature = problem.loss.core.model_curvature(z, problem.y, problem.v) * (problem.v / problem.n)
             return self._of_columns(problem.residuals(z), self.curvature)
         r, core = problem.residuals(z), problem.loss.core
         shares = core.slope(z, problem.y)

@@ -86,6 +86,7 @@ class Tableau:
 
     swap_optimal = "exact"  # once ``settle`` has said so
     modelled = True
+    settled = True
 
     def __init__(self, problem: Any) -> None:
         lend_blas()
