@@ -97,18 +97,18 @@ nb::object few_products(const OwnedRows& x, const Matrix& v, int threads, const 
         x.view);
 }
 
-// out -= a b in place; out by rows, a of any layout with unit inner step.
-void subtract_product(nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, const Matrix& a,
-                      const Matrix& b, int threads) {
+// a b, rows of b of unit step.
+nb::ndarray<nb::numpy, double> matrix_product(const Matrix& a, Array2<double> b, int threads) {
     const auto m = static_cast<Index>(a.shape(0)), p = static_cast<Index>(a.shape(1)),
                d = static_cast<Index>(b.shape(1));
-    require(out.shape(0) == a.shape(0) && b.shape(0) == a.shape(1) && out.shape(1) == b.shape(1),
-            "shapes do not match");
-    std::vector<double> negative(a.data(), a.data() + a.size());
-    for (double& value : negative) value = -value;
-    const nb::gil_scoped_release free;
-    add_combinations(Dense<double>{b.data(), p, d, d, 1}, negative.data(), p, m, out.data(), d,
-                     context_of(threads, nullptr));
+    require(static_cast<Index>(b.shape(0)) == p && (b.stride(1) == 1 || d <= 1), "shapes do not match");
+    std::vector<double> out(static_cast<std::size_t>(m * d));
+    {
+        const nb::gil_scoped_release free;
+        add_combinations(Dense<double>{b.data(), p, d, b.stride(0), 1}, a.data(), p, m, out.data(), d,
+                         context_of(threads, nullptr));
+    }
+    return to_numpy(std::move(out), {static_cast<std::size_t>(m), static_cast<std::size_t>(d)});
 }
 
 template <class T>
@@ -132,8 +132,8 @@ void bind_rows(nb::module_& m) {
              nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
     rows.def("few_products", &few_products, nb::arg("v").noconvert(), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none(), "v X of a dense X with unit inner step; None for other layouts.");
-    m.def("subtract_product", &subtract_product, nb::arg("out").noconvert(), nb::arg("a").noconvert(),
-          nb::arg("b").noconvert(), nb::arg("threads") = 1, "out -= a b in place, for few columns of a.");
+    m.def("product", &matrix_product, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("threads") = 1,
+          "a b, on so many threads.");
     bind_sparse<float>(rows);
     bind_sparse<double>(rows);
 }
