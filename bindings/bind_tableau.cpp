@@ -29,13 +29,45 @@ GramRows::Source gram_rows(const nb::object& source, Index d) {
 
 void make(Tableau* self, const Vector& gradient, const Vector& diagonal, double objective, const Bytes& always,
           const Bytes& never, const nb::object& gram, double tolerance, double batch, double cache_bytes, Index at_once,
-          double least) {
+          double resolution, double least) {
     const std::size_t d = gradient.shape(0);
     require(diagonal.shape(0) == d && always.shape(0) == d && never.shape(0) == d,
             "the tableau's parts differ in size");
-    new (self) Tableau({gradient.data(), gradient.data() + d}, {diagonal.data(), diagonal.data() + d}, objective,
-                       {always.data(), always.data() + d}, {never.data(), never.data() + d},
-                       gram_rows(gram, static_cast<Index>(d)), {tolerance, batch, cache_bytes, at_once, least});
+    new (self)
+        Tableau({gradient.data(), gradient.data() + d}, {diagonal.data(), diagonal.data() + d}, objective,
+                {always.data(), always.data() + d}, {never.data(), never.data() + d},
+                gram_rows(gram, static_cast<Index>(d)), {tolerance, batch, cache_bytes, at_once, resolution, least});
+}
+
+nb::ndarray<nb::numpy, Index> indices_of(std::vector<Index> indices) {
+    auto* kept = new std::vector<Index>(std::move(indices));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
+    return {kept->data(), {kept->size()}, owner};
+}
+
+nb::ndarray<nb::numpy, Index> doubtful(const Tableau& tableau, const Vector& rounding, double hidden, Index most,
+                                       int threads, const StopToken* stop) {
+    require(static_cast<Index>(rounding.shape(0)) == tableau.dimension(), "one rounding a feature");
+    std::vector<Index> found;
+    {
+        const nb::gil_scoped_release free;
+        found = tableau.doubtful({rounding.data(), rounding.data() + rounding.shape(0)}, hidden, most,
+                                 context_of(threads, stop));
+    }
+    return indices_of(std::move(found));
+}
+
+nb::ndarray<nb::numpy, double> regressions(const Tableau& tableau, const Indices& features, int threads,
+                                           const StopToken* stop) {
+    const std::size_t count = features.shape(0);
+    for (std::size_t a = 0; a < count; ++a)
+        require(features.data()[a] >= 0 && features.data()[a] < tableau.dimension(), "no such column");
+    std::vector<double> found;
+    {
+        const nb::gil_scoped_release free;
+        found = tableau.regressions({features.data(), count}, context_of(threads, stop));
+    }
+    return to_numpy(std::move(found), {count, tableau.features().size()});
 }
 
 template <void (Tableau::*move)(Index, const Context&)>
@@ -72,17 +104,12 @@ void bind_tableau(nb::module_& m) {
                         "Least squares on a support: exact gains and exchanges (core/include/paring/tableau.hpp).")
         .def("__init__", &make, nb::arg("gradient").noconvert(), nb::arg("diagonal").noconvert(), nb::arg("objective"),
              nb::arg("always").noconvert(), nb::arg("never").noconvert(), nb::arg("gram"), nb::arg("tolerance"),
-             nb::arg("batch"), nb::arg("cache_bytes"), nb::arg("at_once"), nb::arg("least") = 0.0)
+             nb::arg("batch"), nb::arg("cache_bytes"), nb::arg("at_once"), nb::arg("resolution") = 1e-10,
+             nb::arg("least") = 0.0)
         .def_prop_ro("size", &Tableau::size)
         .def_prop_ro("objective", &Tableau::objective)
         .def_prop_ro(
-            "features",
-            [](const Tableau& tableau) {
-                auto* kept = new std::vector<Index>(tableau.features());
-                const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Index>*>(p); });
-                return nb::ndarray<nb::numpy, Index>(kept->data(), {kept->size()}, owner);
-            },
-            nb::rv_policy::move)
+            "features", [](const Tableau& tableau) { return indices_of(tableau.features()); }, nb::rv_policy::move)
         .def_prop_ro(
             "weights",
             [](const Tableau& tableau) {
@@ -96,9 +123,33 @@ void bind_tableau(nb::module_& m) {
             "polish",
             [](Tableau& tableau, int threads, const StopToken* stop) {
                 const nb::gil_scoped_release free;
-                tableau.polish(context_of(threads, stop));
+                return tableau.polish(context_of(threads, stop));
             },
             nb::arg("threads"), nb::arg("stop"))
+        .def(
+            "refresh",
+            [](Tableau& tableau, int threads, const StopToken* stop) {
+                const nb::gil_scoped_release free;
+                tableau.refresh(context_of(threads, stop));
+            },
+            nb::arg("threads"), nb::arg("stop"))
+        .def("doubtful", &doubtful, nb::arg("rounding").noconvert(), nb::arg("hidden"), nb::arg("most"),
+             nb::arg("threads"), nb::arg("stop"))
+        .def("regressions", &regressions, nb::arg("features").noconvert(), nb::arg("threads"), nb::arg("stop"))
+        .def_prop_ro(
+            "inverse",
+            [](const Tableau& tableau) {
+                const std::size_t k = tableau.features().size();
+                return to_numpy(std::vector<double>(tableau.inverse()), {k, k});
+            },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "inflation",
+            [](const Tableau& tableau) {
+                const std::size_t k = tableau.features().size();
+                return to_numpy(tableau.inflation(), {k});
+            },
+            nb::rv_policy::move)
         .def(
             "enter",
             [](Tableau& tableau, const Indices& features, int threads, const StopToken* stop) {

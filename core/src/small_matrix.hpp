@@ -6,6 +6,7 @@
 
 #include "paring/blas.hpp"
 #include "paring/kernels.hpp"
+#include "paring/products.hpp"
 
 namespace paring {
 
@@ -30,6 +31,12 @@ inline std::vector<double> product(const std::vector<double>& a, const std::vect
     for (Index i = 0; i < p; ++i)
         for (Index l = 0; l < q; ++l) axpy(a[at(i * q + l)], b.data() + l * m, out.data() + i * m, m);
     return out;
+}
+
+// out (rows x width) += u (rows x lines) x (lines x width), of which x and out may be long.
+inline void add_product(const std::vector<double>& u, Index rows, const double* x, Index lines, Index width,
+                        double* out, const Context& context) {
+    add_combinations(Dense<double>{x, lines, width, width, 1}, u.data(), lines, rows, out, width, context);
 }
 
 inline std::vector<double> transposed(const std::vector<double>& a, Index rows, Index columns) {

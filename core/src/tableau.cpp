@@ -10,20 +10,6 @@
 
 namespace paring {
 
-namespace {
-
-constexpr double collinear = 1e-10;  // a Schur complement this small beside the column's own curvature is rounding
-
-using Matrix = std::vector<double>;
-
-// out (rows x width) += u (rows x lines) x (lines x width)
-void add_product(const Matrix& u, Index rows, const double* x, Index lines, Index width, double* out,
-                 const Context& context) {
-    add_combinations(Dense<double>{x, lines, width, width, 1}, u.data(), lines, rows, out, width, context);
-}
-
-}  // namespace
-
 Tableau::Tableau(std::vector<double> gradient, std::vector<double> diagonal, double objective,
                  std::vector<unsigned char> always, std::vector<unsigned char> never, GramRows::Source gram,
                  TableauSettings settings)
@@ -37,8 +23,10 @@ Tableau::Tableau(std::vector<double> gradient, std::vector<double> diagonal, dou
       g_(std::move(gradient)),
       s_(diagonal_),
       objective_(objective) {
+    first_gradient_ = g_;
+    first_objective_ = objective_;
     floor_ = diagonal_;
-    for (double& value : floor_) value = collinear * value + std::numeric_limits<double>::min();
+    for (double& value : floor_) value = settings_.resolution * value + std::numeric_limits<double>::min();
 }
 
 // The rows of H for these; where some must be made, others with them that are likely to be next: of largest gain.
@@ -66,12 +54,10 @@ Tableau::Moving Tableau::moving(std::span<const Index> entering, std::span<const
 }
 
 // Which of these are not collinear with the support, nor with those before them, by their Schur rows. The others are
-// closed.
+// closed. Those left have a Schur block that factors.
 std::vector<Index> Tableau::clear(std::span<const Index> entering, const Matrix& rows) {
     const auto count = static_cast<Index>(entering.size());
-    Matrix rest(at(count * count));
-    for (Index a = 0; a < count; ++a)
-        for (Index b = 0; b < count; ++b) rest[at(a * count + b)] = rows[at(a * d_ + entering[at(b)])];
+    Matrix rest = block_of(rows.data(), entering);
     std::vector<Index> left;
     for (Index b = 0; b < count; ++b) {
         const double own = rest[at(b * count + b)];
@@ -84,17 +70,33 @@ std::vector<Index> Tableau::clear(std::span<const Index> entering, const Matrix&
             axpy(-rest[at(a * count + b)] / own, rest.data() + b * count + b + 1, rest.data() + a * count + b + 1,
                  count - b - 1);
     }
+    while (!left.empty()) {
+        Matrix factor;
+        const Matrix whole = block_of(rows.data(), entering);
+        for (const Index a : left)
+            for (const Index b : left) factor.push_back(whole[at(a * count + b)]);
+        if (invert(factor, static_cast<Index>(left.size()))) break;
+        closed_[at(entering[at(left.back())])] = 1;
+        left.pop_back();
+    }
     return left;
+}
+
+// The columns `features` of rows that are theirs, made symmetric.
+Tableau::Matrix Tableau::block_of(const double* rows, std::span<const Index> features) const {
+    const auto count = static_cast<Index>(features.size());
+    Matrix block(at(count * count));
+    for (Index a = 0; a < count; ++a)
+        for (Index b = 0; b < count; ++b)
+            block[at(a * count + b)] = 0.5 * (rows[a * d_ + features[at(b)]] + rows[b * d_ + features[at(a)]]);
+    return block;
 }
 
 // g, s and F once those enter, by their Schur rows; the inverse of their Schur block, their weights.
 Tableau::PivotIn Tableau::pivot_in(std::span<const Index> entering, const double* rows, const Context& context) {
     const auto count = static_cast<Index>(entering.size());
-    PivotIn pivot{Matrix(at(count * count)), Matrix(entering.size())};
-    for (Index a = 0; a < count; ++a)
-        for (Index b = 0; b < count; ++b)
-            pivot.inverse[at(a * count + b)] = 0.5 * (rows[a * d_ + entering[at(b)]] + rows[b * d_ + entering[at(a)]]);
-    if (!invert(pivot.inverse, count)) throw std::runtime_error("tableau: the Schur block is not positive definite");
+    PivotIn pivot{block_of(rows, entering), Matrix(entering.size())};
+    if (!invert(pivot.inverse, count)) throw std::logic_error("tableau: those entering were not cleared");
     for (Index a = 0; a < count; ++a)
         for (Index b = 0; b < count; ++b)
             pivot.added[at(a)] -= pivot.inverse[at(a * count + b)] * g_[at(entering[at(b)])];
@@ -172,6 +174,7 @@ void Tableau::enter(std::span<const Index> asked, const Context& context) {
 }
 
 void Tableau::leave(std::span<const Index> positions, const Context& context) {
+    if (pivot_of(positions).empty()) return refresh(context);
     pivot_out(positions, moving({}, positions, context).rows.data(), context);
     drop(positions);
     reopen();
@@ -205,6 +208,7 @@ void Tableau::swap(std::span<const Index> positions, std::span<const Index> ente
     const Index k = size();
     const double* gone = in.rows.data() + count * d_;
     const Matrix pivot = pivot_of(positions);
+    if (pivot.empty()) return refresh(context);
     Matrix shared(at(count * count));  // T_PB'
     for (Index a = 0; a < count; ++a)
         for (Index c = 0; c < count; ++c) shared[at(a * count + c)] = in.m[at(a * k + positions[at(c)])];
@@ -235,13 +239,14 @@ void Tableau::swap(std::span<const Index> positions, std::span<const Index> ente
     settle();
 }
 
+// Q_PP^-1; empty where rounding has left Q_PP not positive definite.
 Tableau::Matrix Tableau::pivot_of(std::span<const Index> positions) const {
     const auto count = static_cast<Index>(positions.size());
     Matrix pivot(at(count * count));
     for (Index a = 0; a < count; ++a)
         for (Index b = 0; b < count; ++b)
             pivot[at(a * count + b)] = q_[at(positions[at(a)] * size() + positions[at(b)])];
-    if (!invert(pivot, count)) throw std::runtime_error("tableau: the inverse Hessian is not positive definite");
+    if (!invert(pivot, count)) pivot.clear();
     return pivot;
 }
 

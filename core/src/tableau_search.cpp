@@ -22,6 +22,7 @@ constexpr Index mostly = 3;        // a choice of more than one column in so man
 double Tableau::change(std::span<const Index> positions, std::span<const Index> entering, const Moving& in) const {
     const auto count = static_cast<Index>(positions.size());
     const Matrix pivot = pivot_of(positions);
+    if (pivot.empty()) return infinity;
     Matrix between(at(count * count)), curvature(at(count * count)), slope(positions.size()), lost(positions.size());
     for (Index a = 0; a < count; ++a)
         for (Index b = 0; b < count; ++b) {
@@ -71,13 +72,14 @@ void Tableau::exchange(const std::vector<Ranked>& chosen, const Context& context
 //     a_j < reach_i = |g_i| / (sqrt(h_i) - sqrt(h_i - s_i))
 //
 // Where a support is nearly settled that leaves few pairs, and T is made for those alone.
-std::vector<Ranked> Tableau::ranked(Index count, const Context& context) const {
+std::vector<Ranked> Tableau::ranked(Index count, double below, const std::vector<double>& s,
+                                    const Context& context) const {
     const Index k = size();
     std::vector<double> reach(at(d_)), share(at(k));
     for (Index i = 0; i < d_; ++i) {
         if (never_[at(i)]) continue;
-        const double root = std::sqrt(diagonal_[at(i)]) + std::sqrt(std::max(diagonal_[at(i)] - s_[at(i)], 0.0));
-        reach[at(i)] = (1 + rounding) * std::abs(g_[at(i)]) * root / s_[at(i)];
+        const double root = std::sqrt(diagonal_[at(i)]) + std::sqrt(std::max(diagonal_[at(i)] - s[at(i)], 0.0));
+        reach[at(i)] = (1 + rounding) * std::abs(g_[at(i)]) * root / s[at(i)];
     }
     for (const Index j : features_) reach[at(j)] = 0;
     double least = infinity, farthest = 0;
@@ -91,15 +93,16 @@ std::vector<Ranked> Tableau::ranked(Index count, const Context& context) const {
         if (share[at(p)] < farthest && !always_[at(features_[at(p)])]) inside.push_back(p);
     for (Index i = 0; i < d_; ++i)
         if (reach[at(i)] > least) outside.push_back(i);
-    return ranked_among(inside, outside, count, context);
+    return ranked_among(inside, outside, count, below, s, context);
 }
 
 std::vector<Ranked> Tableau::ranked_among(const std::vector<Index>& inside, std::vector<Index> outside, Index count,
+                                          double below, const std::vector<double>& all_s,
                                           const Context& context) const {
     if (inside.empty() || outside.empty()) return {};
     const Index k = size(), members = static_cast<Index>(inside.size());
     Matrix s(at(d_), infinity), own, columns, diagonal;
-    for (const Index i : outside) s[at(i)] = s_[at(i)];
+    for (const Index i : outside) s[at(i)] = all_s[at(i)];
     const double* h = h_.data();
     if (const auto m = static_cast<Index>(outside.size()); mostly * m > d_) {  // H_S,: as it lies
         outside.resize(at(d_));
@@ -121,7 +124,7 @@ std::vector<Ranked> Tableau::ranked_among(const std::vector<Index>& inside, std:
     s = chosen(s, outside);
     auto ranked =
         best_exchanges({t.data(), members, m, m, diagonal.data(), w.data(), g.data(), s.data(), floor.data(), nullptr},
-                       count, -settings_.tolerance, context);
+                       count, below, context);
     for (Ranked& one : ranked) {
         one.leave = inside[at(one.leave)];
         one.enter = outside[at(one.enter)];
@@ -129,7 +132,7 @@ std::vector<Ranked> Tableau::ranked_among(const std::vector<Index>& inside, std:
     return ranked;
 }
 
-void Tableau::polish(const Context& context) {
+bool Tableau::polish(const Context& context) {
     // Within the tolerance of the least F nothing is left to gain, and what seems so is rounding. Nor is there where a
     // round has not lowered it.
     double before = infinity;
@@ -140,7 +143,8 @@ void Tableau::polish(const Context& context) {
             std::max<std::size_t>(1, static_cast<std::size_t>(settings_.batch * static_cast<double>(size())));
         std::vector<Ranked> chosen;
         std::vector<Index> seen_out, seen_in;
-        for (const Ranked& one : ranked(ranked_per_exchange * static_cast<Index>(batch), context)) {
+        for (const Ranked& one :
+             ranked(ranked_per_exchange * static_cast<Index>(batch), -settings_.tolerance, s_, context)) {
             const bool again = std::find(seen_out.begin(), seen_out.end(), one.leave) != seen_out.end() ||
                                std::find(seen_in.begin(), seen_in.end(), one.enter) != seen_in.end();
             if (again || chosen.size() == batch) continue;
@@ -148,9 +152,10 @@ void Tableau::polish(const Context& context) {
             seen_out.push_back(one.leave);
             seen_in.push_back(one.enter);
         }
-        if (chosen.empty()) return;
+        if (chosen.empty()) return true;
         exchange(chosen, context);
     }
+    return size() == 0 || size() == d_ || objective_ <= settings_.tolerance;
 }
 
 // Of the outsiders whose rows of H are not kept, those of largest gain.

@@ -12,6 +12,7 @@ ridge: the plain bound remains.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,13 @@ from paring import _core
 from paring.data.blocks import row_blocks
 from paring.dual import corner_slopes, dual_point, has_bound, slopes_at
 from paring.ksupport import ascend, can_ascend
+from paring.problem import SPANNED
 from paring.result import Model
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 WITHIN_ROUNDING = 1e-9  # of F: what a gap may lie below 0
-FLAT = 1e-11  # a column whose curvature falls to this share when others are held lies in their span
-SINGULAR = 1e-12  # reciprocal condition of the support's Gram matrix below which no factor is trusted
 
 
 def bound_from(problem: Any, model: Model, objective: float, ascend: bool = False) -> float:
@@ -96,10 +96,11 @@ def swap_change(problem: Any, model: Model) -> float:
 
         j out, i in:  w_j^2 / (2 Q_jj) - (g_i - w_j T_ij / Q_jj)^2 / (2 (s_i + T_ij^2 / Q_jj))
 
-    counted from the model's own F. Where the support has room (fewer than k features) entries alone are tried
-    too; always features do not leave, never features do not enter. Infinity where nothing can be exchanged.
-    Columns in a collinear support: each leaves in turn, the rest refitted by pseudo-inverse. No groups,
-    bounds or ball (ValueError). Cost: |S| n d operations; n x (a block of columns) of memory.
+    counted from the model's own F, by an orthogonal basis of the support's columns. Where the support has room (fewer
+    than k features) entries alone are tried too. Always features do not leave; never features do not enter, nor does a
+    column in the span of the others (``problem.SPANNED``). From a support with such a column each leaves in turn.
+    Infinity where nothing can be exchanged. No groups, bounds or ball (ValueError). Cost: |S| n d operations (|S| times
+    as many where columns are spanned); n x (a block of columns) of memory.
     """
     feasible = problem.constraint
     if problem.loss.name != "squared" or feasible.unit_of is not None or _bounded(problem):
@@ -107,95 +108,94 @@ def swap_change(problem: Any, model: Model) -> float:
             "swap_change: the formula is for squared loss without groups, bounds or ball; use refit_change"
         )
     support = model.support
-    fit = _Support(problem, support)
     leave = np.flatnonzero(~feasible.always[support])
     outside = ~feasible.never
     outside[support] = False
     room = len(support) + int(feasible.always[outside].sum()) < feasible.k
-    plans = _plans(fit, leave, room)
+    columns = _Columns(problem, support)
+    whole = _Basis(columns.inside, columns.y, problem.ridge)
+    plans = [whole.entered] if room else []
+    if whole.spanned:
+        plans += [_Basis(np.delete(columns.inside, j, axis=1), columns.y, problem.ridge).entered for j in leave]
+    elif len(leave):
+        plans.append(partial(whole.exchanged, leave))
     best = np.inf
     enter = np.flatnonzero(outside)
     for at in row_blocks(len(enter), 8 * problem.n):
-        x = fit.columns(enter[at])
-        cross, g, h = fit.against(x)
-        best = min([best, *(plan(cross, g, h) for plan in plans)])
-    return float(fit.objective - problem.objective(model) + best)
+        x = columns.of(enter[at])
+        best = min([best, *(plan(x) for plan in plans)])
+    return float(best - problem.objective(model))
 
 
-class _Support:
-    """Squared loss on chosen columns, refitted from the data: Gram matrix, weights, residual."""
+class _Columns:
+    """Columns times the roots of the weights, centred where there is an intercept; below, a row of ridge a member."""
 
     def __init__(self, problem: Any, support: Indices) -> None:
-        self.problem, self.v = problem, problem.v / problem.n
-        self.centred = problem.fit_intercept
-        self.x = self.columns(support)
-        self.y = problem.y - (np.average(problem.y, weights=problem.v) if self.centred else 0.0)
-        self.gram = self.x.T @ (self.v[:, None] * self.x) + problem.ridge * np.eye(len(support))
-        self.target = self.x.T @ (self.v * self.y)
-        self.inverse, self.singular = _inverse(self.gram)
-        self.w = self.inverse @ self.target
-        self.w += self.inverse @ (self.target - self.gram @ self.w)
-        self.residual = self.x @ self.w - self.y
-        self.objective = 0.5 * float(self.v @ self.residual**2 + problem.ridge * self.w @ self.w)
+        self.problem, self.members = problem, len(support)
+        self.root = np.sqrt(problem.v / problem.n)
+        middle = np.average(problem.y, weights=problem.v) if problem.fit_intercept else 0.0
+        self.y = np.append(self.root * (problem.y - middle), np.zeros(self.members))
+        self.inside = self.of(support)
+        self.inside[problem.n :] = np.sqrt(problem.ridge) * np.eye(self.members)
 
-    def columns(self, features: Indices) -> Array:
+    def of(self, features: Indices) -> Array:
         x = self.problem.design.columns(features)
-        return x - np.average(x, axis=0, weights=self.problem.v) if self.centred else x
-
-    def against(self, x: Array) -> tuple[Array, Array, Array]:
-        """H between the support and other columns, the gradient there, their own curvature."""
-        weighted = self.v[:, None] * x
-        curvature = (x * weighted).sum(axis=0) + self.problem.ridge
-        return self.x.T @ weighted, weighted.T @ self.residual, curvature
+        if self.problem.fit_intercept:
+            x = x - np.average(x, axis=0, weights=self.problem.v)
+        return np.vstack([self.root[:, None] * x, np.zeros((self.members, len(features)))])
 
 
-def _inverse(gram: Array) -> tuple[Array, bool]:
-    """The pseudo-inverse of a Gram matrix, columns brought to one scale first; whether it is singular."""
-    diagonal = np.sqrt(np.diag(gram))
-    scale = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
-    values, vectors = np.linalg.eigh(scale[:, None] * gram * scale)
-    sound = values > SINGULAR * max(float(values.max(initial=0.0)), float(np.finfo(np.float64).tiny))
-    vectors = scale[:, None] * vectors[:, sound]
-    return (vectors / values[sound]) @ vectors.T, not bool(sound.all())
+class _Basis:
+    """Orthonormal columns u of the span of x, and y's residual r on it. ``spanned``: a column was left out."""
 
+    def __init__(self, x: Array, y: Array, ridge: float) -> None:
+        self.ridge, h = ridge, (x**2).sum(axis=0)
+        self.u, factor = np.linalg.qr(x)
+        self.spanned = x.shape[1] > len(x) or bool(np.any(factor.diagonal() ** 2 <= SPANNED * h))
+        if self.spanned:
+            self.u = np.empty((len(x), 0))
+            for j in range(x.shape[1]):
+                e, _ = self._left(x[:, j])
+                if (length := float(np.linalg.norm(e))) ** 2 > SPANNED * h[j]:
+                    self.u = np.column_stack([self.u, e / length])
+        else:
+            self.inverse = np.linalg.inv(factor)
+            self.w = self.inverse @ (self.u.T @ y)
+        self.r, _ = self._left(y)
+        self.objective = 0.5 * float(self.r @ self.r)
 
-def _plans(fit: _Support, leave: Indices, room: bool) -> list[Any]:
-    """Functions of (H_S,i, g_i, H_ii) for a block of columns i that give the least change of F."""
+    def _left(self, x: Array) -> tuple[Array, Array]:
+        """What of x is not spanned, and u'x. Twice: once leaves rounding of what is taken off."""
+        c = self.u.T @ x
+        e = x - self.u @ c
+        more = self.u.T @ e
+        return e - self.u @ more, c + more
 
-    def gains(g: Array, s: Array, h: Array) -> Array:
-        return np.divide(g**2, 2 * s, out=np.zeros_like(g), where=s > FLAT * h)
+    def _outside(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """u'x, s and g of outsiders, and the least curvature with which they are not spanned."""
+        e, c = self._left(x)
+        floor = SPANNED * ((x**2).sum(axis=0) + self.ridge)
+        return c, (e**2).sum(axis=0) + self.ridge, -(self.r @ e), floor
 
-    def entry(cross: Array, g: Array, h: Array) -> float:
-        return -float(gains(g, h - (cross * (fit.inverse @ cross)).sum(axis=0), h).max(initial=0.0))
+    def entered(self, x: Array) -> float:
+        """The least F with one of these in."""
+        _, s, g, floor = self._outside(x)
+        return self.objective - float(_gains(g, s, floor).max(initial=0.0))
 
-    def exchange(cross: Array, g: Array, h: Array) -> float:
-        t = fit.inverse @ cross
-        s = np.maximum(h - (cross * t).sum(axis=0), 0.0)
+    def exchanged(self, leave: Indices, x: Array) -> float:
+        """The least F with one of these in for a member of ``leave``."""
+        c, s, g, floor = self._outside(x)
         best = np.inf
         for j in leave:
-            q = fit.inverse[j, j]
-            change = fit.w[j] ** 2 / (2 * q) - gains(g - fit.w[j] * t[j] / q, s + t[j] ** 2 / q, h)
+            size = np.linalg.norm(self.inverse[j])
+            t, a = self.inverse[j] / size @ c, self.w[j] / size
+            change = 0.5 * a**2 - _gains(g - a * t, s + t**2, floor)
             best = min(best, float(change.min(initial=np.inf)))
-        return best
+        return self.objective + best
 
-    def without(j: int) -> Any:
-        keep = np.delete(np.arange(len(fit.w)), j)
-        inverse, _ = _inverse(fit.gram[np.ix_(keep, keep)])
-        w = inverse @ fit.target[keep]
-        shift = np.zeros(len(fit.w))
-        shift[keep] = w
-        shift -= fit.w
-        base = 0.5 * float(shift @ fit.gram @ shift)  # F is quadratic, fit.w its minimum
 
-        def plan(cross: Array, g: Array, h: Array) -> float:
-            c = cross[keep]
-            s = h - (c * (inverse @ c)).sum(axis=0)
-            return base - float(gains(g + cross.T @ shift, s, h).max(initial=0.0))
-
-        return plan
-
-    changes = [without(j) for j in leave] if fit.singular else [exchange]
-    return changes + ([entry] if room else [])
+def _gains(g: Array, s: Array, floor: Array) -> Array:
+    return np.divide(g**2, 2 * s, out=np.zeros_like(g), where=s > floor)
 
 
 def refit_change(problem: Any, model: Model) -> float:

@@ -142,6 +142,10 @@ def check_selection(design: Design, A: np.ndarray, features: np.ndarray, rng: np
     for w in (rng.standard_normal(k), rng.standard_normal((k, 2))):
         expect(design.scores_on(features, w), part @ w, np.abs(part) @ np.abs(w))
     expect(design.columns(features), part)
+    blocks = np.full(part.shape, np.nan)
+    for rows, block in design.parts(features):
+        blocks[rows] = block
+    expect(blocks, part)
     if k == 0:
         return
     c, w = rng.random(n), rng.standard_normal(k)

@@ -22,11 +22,12 @@
 namespace paring {
 
 struct TableauSettings {
-    double tolerance = 1e-9;   // an exchange that lowers F by less is none
-    double batch = 0.1;        // of the support: exchanges made at once
-    double cache_bytes = 1e8;  // of rows of H kept for features that come back, or are likely to come
-    Index at_once = 1;         // rows of H that cost little more to make than one
-    double least = 0;          // F is nowhere lower: so it is for a sum of squares
+    double tolerance = 1e-9;    // an exchange that lowers F by less is none
+    double batch = 0.1;         // of the support: exchanges made at once
+    double cache_bytes = 1e8;   // of rows of H kept for features that come back, or are likely to come
+    Index at_once = 1;          // rows of H that cost little more to make than one
+    double resolution = 1e-10;  // a Schur complement this small beside the column's own curvature is rounding
+    double least = 0;           // F is nowhere lower: so it is for a sum of squares
 };
 
 class Tableau {
@@ -41,15 +42,29 @@ class Tableau {
     double objective() const { return objective_; }
     const std::vector<Index>& features() const { return features_; }
     const std::vector<double>& weights() const { return w_; }
+    const std::vector<double>& inverse() const { return q_; }
 
     // Enter the outsiders of largest gain until the support has `size`, or none is left.
     void grow(Index size, const Context& context);
     // Remove the cheapest members, one at a time.
     void shrink(Index size, const Context& context);
-    // Exchange until no pair lowers F by more than the tolerance.
-    void polish(const Context& context);
+    // Exchange until no pair lowers F by more than the tolerance. False where it left without having seen that: where
+    // rounding keeps a round from lowering F.
+    bool polish(const Context& context);
     // Add these; those collinear with the support are left out.
     void enter(std::span<const Index> entering, const Context& context);
+
+    // Q, w, g, s and F anew from the rows of H, free of what the moves have added up. Members that do not factor go.
+    void refresh(const Context& context);
+    // Outsiders of whom rounding may hide something: it is as large as s_i, or else, were s_i smaller by it, an
+    // exchange for i would lower F by more than `hidden`. `rounding`: of s_i, for each feature. Up to `most` exchanges
+    // are seen.
+    std::vector<Index> doubtful(const std::vector<double>& rounding, double hidden, Index most,
+                                const Context& context) const;
+    // For each member how much the others raise the variance of its weight: h_j Q_jj.
+    std::vector<double> inflation() const;
+    // H_BS Q of these features, a row each.
+    std::vector<double> regressions(std::span<const Index> features, const Context& context) const;
 
     // All but the rows of H: a state to come back to.
     struct Saved {
@@ -82,11 +97,14 @@ class Tableau {
     void exchange(const std::vector<Ranked>& chosen, const Context& context);
     double change(std::span<const Index> positions, std::span<const Index> entering, const Moving& in) const;
     void swap(std::span<const Index> positions, std::span<const Index> entering, Moving in, const Context& context);
-    std::vector<Ranked> ranked(Index count, const Context& context) const;
+    std::vector<Ranked> ranked(Index count, double below, const std::vector<double>& s, const Context& context) const;
     std::vector<Ranked> ranked_among(const std::vector<Index>& inside, std::vector<Index> outside, Index count,
-                                     const Context& context) const;
+                                     double below, const std::vector<double>& s, const Context& context) const;
     std::vector<Index> likely(Index count) const;
     Matrix pivot_of(std::span<const Index> positions) const;
+    Matrix block_of(const double* rows, std::span<const Index> features) const;
+    std::vector<Index> spanned() const;
+    void recompute_schur(const Context& context);
     void settle();
     void reopen();
 
@@ -94,7 +112,8 @@ class Tableau {
     GramRows gram_;
     TableauSettings settings_;
     std::vector<unsigned char> always_, never_, closed_;
-    std::vector<double> diagonal_, floor_;
+    std::vector<double> diagonal_, floor_, first_gradient_;
+    double first_objective_;
     std::vector<Index> features_;
     Matrix h_, q_;
     std::vector<double> w_, g_, s_;

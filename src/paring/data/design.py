@@ -8,6 +8,7 @@ float32 stays float32 in memory and is accumulated in float64.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cached_property
 from numbers import Integral
 from typing import Any, cast
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from paring import _core
 from paring.data.blocks import float64_blocks, row_blocks
-from paring.data.gram import dense_gram, dense_gram_rows, sparse_gram, sum_to_zero
+from paring.data.gram import dense_gram, dense_gram_rows, sparse_gram, sparse_parts, sum_to_zero
 from paring.data.incoming import USABLE, assembled, checked_parts, csr_from, index_parts, refuse_masked
 
 Array = NDArray[np.float64]
@@ -268,11 +269,16 @@ class Design:
 
     def centred_squares(self, features: Indices, v: Array, means: Array) -> Array:
         """sum_i v_i (x_ij - mean_j)^2 of these columns, ``means`` (d of them) weighted by v. Cost: those columns."""
-        out = np.empty(len(features))
-        for some in row_blocks(len(features), 8 * self.n):
-            columns = self.columns(features[some]) - means[features[some]]
-            out[some] = v @ columns**2
+        out = np.zeros(len(features))
+        for rows, part in self.parts(features):
+            out += v[rows] @ (part - means[features]) ** 2
         return out
+
+    def parts(self, features: Indices) -> Iterator[tuple[slice, Array]]:
+        """(rows, X[rows, features] in float64) over all rows, a block at a time. Cost: those columns."""
+        if self.is_dense:
+            return float64_blocks(self._X, features, self.stop)
+        return sparse_parts(self._X, features, self.stop)
 
     def rows(self, chosen: Indices) -> Design:
         """Those rows alone, copied, to be swept on one core. Cost: their entries (sparse by columns: all entries)."""

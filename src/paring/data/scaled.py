@@ -7,6 +7,7 @@ Sums of squares lose digits as (centre / scale)^2 grows: half of them where a me
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,10 @@ class ScaledDesign(Design):
             return None, None
         own = self.base.adjoint(v) / v.sum()
         return own, own - self.centre
+
+    def parts(self, features: Indices) -> Iterator[tuple[slice, Array]]:
+        for rows, part in self.base.parts(features):
+            yield rows, (part - self.centre[features]) / self.scale[features]
 
     def columns(self, features: Indices) -> Array:
         return (self.base.columns(features) - self.centre[features]) / self.scale[features]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paring.problem import SPANNED
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-COLLINEAR = 1e-12  # what is left of a column's curvature beside the others' span when it is called collinear
 
 
 class Collinear(Exception):
@@ -47,14 +47,14 @@ class GrowingFactor:
         if m:
             L[m:size, :m] = solve_triangular(L[:m, :m], gram[:, :m].T, lower=True, check_finite=False).T
         left = own - L[m:size, :m] @ L[m:size, :m].T
-        if np.any(left.diagonal() <= COLLINEAR * own.diagonal()):
+        if np.any(left.diagonal() <= SPANNED * own.diagonal()):
             raise Collinear
         try:
             L[m:size, m:size] = cholesky(left, lower=True, check_finite=False)
         except LinAlgError:
             raise Collinear from None
         pivots = np.diag(L[m:size, m:size]) ** 2
-        if np.any(pivots <= COLLINEAR * own.diagonal()):
+        if np.any(pivots <= SPANNED * own.diagonal()):
             raise Collinear
         rest = weighted @ self.y - L[m:size, :m] @ self.q[:m]
         self.q[m:size] = solve_triangular(L[m:size, m:size], rest, lower=True, check_finite=False)

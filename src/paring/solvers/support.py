@@ -280,6 +280,13 @@ class Support:
         self._accept(units, alone)
         return True
 
+    def settle(self, size: int) -> bool:
+        """Nothing: every point is measured on the data."""
+        return True
+
+    def refresh(self) -> None:
+        """Nothing."""
+
     def saved(self) -> tuple[Indices, Restricted]:
         """The state, to come back to."""
         return self.units, self.at
