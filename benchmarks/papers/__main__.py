@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.papers import page
 from benchmarks.papers.figures import FIGURES
-from benchmarks.papers.outcome import Context, Unavailable
+from benchmarks.papers.outcome import Context, Outcome, Unavailable
 from benchmarks.papers.tuning import Book
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "papers"
@@ -49,13 +49,13 @@ def main(argv: list[str] | None = None) -> None:
     context = Context(book, args.quick, lambda line: print(line, file=sys.stderr, flush=True))
 
     for name in args.figure or FIGURES:
-        figure, begin, outcome, why = FIGURES[name], time.perf_counter(), None, ""
+        figure, begin = FIGURES[name], time.perf_counter()
         context.say(name)
         try:
-            outcome = figure.run(context)
+            outcome: Outcome | str = figure.run(context)
         except Unavailable as reason:
-            why = str(reason)
-        page.save(folder, figure, outcome, time.perf_counter() - begin, about, why)
+            outcome = str(reason)
+        page.save(folder, figure, outcome, time.perf_counter() - begin, about)
         page.write(folder, list(FIGURES))  # after every figure: an interruption loses none
     print(folder / "README.md")
 

@@ -25,7 +25,7 @@ def _made(name: str, **options: Any) -> Data:
 
 @cache
 def rcv1(quick: bool = False, rows: str = "half") -> Data:
-    """RCV1, two classes. rows="half": half trains, half tests; "all": 23,749 rows, as many as rcv1-train has, nearly."""
+    """RCV1, two classes. rows="half": half trains, half tests; "all": 23,749, nearly as many as rcv1-train has."""
     return tiny_text() if quick else _made("rcv1", rows=rows)
 
 

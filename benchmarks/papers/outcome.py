@@ -83,7 +83,7 @@ class Check:
 
 @dataclass
 class Outcome:
-    """All of it. ``columns``: panels beside each other. ``traces``: the curves' numbers in full, by panel and solver."""
+    """All of it. ``columns``: panels beside each other. ``traces``: all numbers, by panel and solver."""
 
     panels: list[Panel] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)

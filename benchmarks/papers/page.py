@@ -63,7 +63,7 @@ def section(name: str, record: dict[str, Any]) -> str:
 
 def summary(records: dict[str, dict[str, Any]]) -> str:
     lines = ["| figure | statements borne out | |", "|---|---|---|"]
-    for name, record in records.items():
+    for record in records.values():
         checks = record.get("outcome", {}).get("checks", [])
         held = f"{sum(c['held'] for c in checks)} of {len(checks)}" if checks else "-"
         lines.append(f"| [{record['title']}](#{_anchor(record['title'])}) | {held} | {record.get('skipped', '')} |")
@@ -75,12 +75,12 @@ def _anchor(title: str) -> str:
     return kept.replace(" ", "-")
 
 
-def save(folder: Path, figure: Figure, outcome: Outcome | None, seconds: float, about: dict[str, Any], why: str = "") -> None:
-    """NAME.json and NAME.png."""
+def save(folder: Path, figure: Figure, outcome: Outcome | str, seconds: float, about: dict[str, Any]) -> None:
+    """NAME.json and NAME.png; of an outcome that is a word, why there is none."""
     record: dict[str, Any] = {key: getattr(figure, key) for key in ("title", "source", "claim", "setting", "differs")}
     record |= {"seconds": round(seconds, 1), "about": about}
-    if outcome is None:
-        record["skipped"] = why
+    if isinstance(outcome, str):
+        record["skipped"] = outcome
     else:
         record["outcome"] = outcome.plain()
         picture.draw(folder / f"{figure.name}.png", outcome, figure.title)
@@ -90,7 +90,8 @@ def save(folder: Path, figure: Figure, outcome: Outcome | None, seconds: float, 
 
 def write(folder: Path, names: list[str]) -> str:
     """README.md of all figures in the folder, in the order of ``names``."""
-    found = {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in names if (folder / f"{name}.json").exists()}
+    paths = {name: folder / f"{name}.json" for name in names}
+    found = {name: json.loads(path.read_text("utf-8")) for name, path in paths.items() if path.exists()}
     abouts = list({json.dumps(record["about"], sort_keys=True): record["about"] for record in found.values()}.values())
     machines = ["; ".join(f"{key} {value}" for key, value in about.items() if value) + "." for about in abouts]
     parts = [HEAD, *machines, summary(found), *(section(name, record) for name, record in found.items())]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from paring import Problem, constraints, solve
 from paring.result import Model, Record
 from paring.solvers import registry
@@ -90,6 +91,7 @@ class Trace:
     thresholdings: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
+    certificate: list[float] = field(default_factory=list)
     measures: dict[str, list[float]] = field(default_factory=dict)
 
     @property
@@ -113,7 +115,9 @@ class Trace:
 
 
 def built(entrant: Entrant, step: float | None) -> Any:
-    settings = {name: value.make(step) if isinstance(value, Tuned) else value for name, value in entrant.settings.items()}
+    settings = {
+        name: value.make(step) if isinstance(value, Tuned) else value for name, value in entrant.settings.items()
+    }
     return registry.entry(entrant.solver).load()(**settings)
 
 
@@ -197,6 +201,7 @@ def run(race: Race, entrant: Entrant, step: float | None = None, judges: Mapping
         trace.thresholdings.append(record.thresholdings)
         trace.seconds.append(record.seconds)
         trace.objective.append(objective(race, model))
+        trace.certificate.append(record.certificate)
         for name, judge in (judges or {}).items():
             trace.measures.setdefault(name, []).append(judge(race, model))
     if entrant.loss is None and abs(trace.final - result.objective) > AGREES * max(abs(result.objective), AGREES):

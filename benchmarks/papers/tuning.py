@@ -61,10 +61,13 @@ def search(value: Callable[[float], float], start: float) -> float:
         return values[step]
 
     best = start
+    while not np.isfinite(at(best)) and len(values) < MOST_TRIALS:  # diverged
+        best /= COARSE
     for factor in (COARSE, 1 / COARSE):
-        while at(best * factor) < at(best) or (not np.isfinite(at(best)) and factor < 1 and len(values) < MOST_TRIALS):
+        while at(best * factor) < at(best):
             best *= factor
-    return min((best, best * FINE, best / FINE), key=at)
+    found = min((best, best * FINE, best / FINE), key=at)
+    return found if np.isfinite(at(found)) else start
 
 
 def tuned(race: Race, entrant: Entrant, book: Book, key: str) -> float | None:

@@ -66,7 +66,7 @@ def ranked(values: dict[str, float]) -> str:
 
 def first(values: dict[str, float], winner: str, close: float = CLOSE) -> bool:
     """Is the winner's value the lowest, or as close to it as no picture shows?"""
-    least = min(values.values())
+    least = min(values.values(), default=math.inf)
     return winner in values and values[winner] <= least + close * abs(least) and math.isfinite(values[winner])
 
 

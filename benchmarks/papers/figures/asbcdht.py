@@ -1,6 +1,6 @@
 """asbcdht.txt, figures 1 and 3: the planted problems, linear and logistic; table 3: RCV1.
 
-    min (1/n) sum_i loss(x_i.w, y_i)   subject to   |w|_0 <= 1.2 s*
+min (1/n) sum_i loss(x_i.w, y_i)   subject to   |w|_0 <= 1.2 s*
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def entrants(n: int) -> tuple[Entrant, ...]:
         Entrant("htp", "htp"),
         Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}),
         *(
-            Entrant(f"asbcdht (batch {batch})", "asbcdht", {"step": TUNED, "inner": n, "batch": batch, "blocks": BLOCKS})
+            Entrant(
+                f"asbcdht (batch {batch})", "asbcdht", {"step": TUNED, "inner": n, "batch": batch, "blocks": BLOCKS}
+            )
             for batch in (1, 10)
         ),
         Entrant("pursuit", "pursuit"),
@@ -86,7 +88,9 @@ def rcv1(context: Context) -> Outcome:
     outcome.tables.insert(0, Table("Held-out error at equal passes", ["solver", *(f"{p} passes" for p in AT)], rows))
     best = "asbcdht (batch 10)"
     for i, limit in enumerate(AT):
-        values = {name: float(np.mean(np.array(v)[:, i])) for name, v in found.items() if name not in ("htp", "pursuit")}
+        values = {
+            name: float(np.mean(np.array(v)[:, i])) for name, v in found.items() if name not in ("htp", "pursuit")
+        }
         statement = f"{best} has the lowest held-out error after {limit} passes"
         outcome.checks.append(Check(statement, views.first(values, best), views.ranked(values)))
     return outcome
@@ -102,9 +106,9 @@ def figure(number: int, loss: str) -> Figure:
         name=f"asbcdht-{number}",
         source=f"asbcdht.txt, figure {number}",
         title=f"ASBCDHT on planted problems, {loss} loss",
-        claim="At equal passes asbcdht outperforms gradient descent with thresholding and svrg-ht, in objective and in "
-        "distance to the planted weights; batch 10 outperforms batch 1, less so on the larger problem.",
-        setting=f"k = {MORE} s*, m = n, {BLOCKS} blocks; all steps the best of a grid; (n, d, s*) = {SMALL} and {LARGE}.",
+        claim="At equal passes asbcdht outperforms gradient descent with thresholding and svrg-ht, in objective and "
+        "in distance to the planted weights; batch 10 outperforms batch 1, less so on the larger problem.",
+        setting=f"k = {MORE} s*, m = n, {BLOCKS} blocks, steps the best of a grid; (n, d, s*) = {SMALL} and {LARGE}.",
         differs="One draw of each problem, not ten; "
         + (
             "noise of standard deviation 0.1, as printed (variance 0.01)."
@@ -112,8 +116,8 @@ def figure(number: int, loss: str) -> Figure:
             else "the sign of the printed P(y = 1) is turned, which its loss needs; a ridge of 1e-4 "
             "(500 of 10,000 weights on 5,000 rows are close to separable data, which have no minimiser). "
         )
-        + " The paper's 'GraHTP' takes gradient steps, so it is our fg-ht; htp, which also minimises on its support, is "
-        "drawn beside it and left out of the comparison.",
+        + " The paper's 'GraHTP' takes gradient steps, so it is our fg-ht; htp, which also minimises on its support, "
+        "is drawn beside it and left out of the comparison.",
         run=lambda context: synthetic(context, loss),
     )
 
@@ -125,8 +129,8 @@ FIGURES = (
         name="asbcdht-table-3",
         source="asbcdht.txt, table 3 and figure 4",
         title="ASBCDHT on RCV1: held-out error",
-        claim="After 3, 6, 9, 12 and 15 passes asbcdht with batch 10 has the lowest classification error, then batch 1, "
-        "then svrg-ht and the full gradient (0.053, 0.064, 0.067 and 0.073 after 15).",
+        claim="After 3, 6, 9, 12 and 15 passes asbcdht with batch 10 has the lowest classification error, then batch "
+        "1, then svrg-ht and the full gradient (0.053, 0.064, 0.067 and 0.073 after 15).",
         setting=f"Logistic, k = {RCV1_K}, m = n, {BLOCKS} blocks, steps the best of a grid.",
         differs=f"11,900 other documents of the corpus train, as many test; {REPEATS} repeats, not 10.",
         run=rcv1,

@@ -1,6 +1,6 @@
 """sbcd-htp.txt, figures 1 and 2 (7 and 8): the serial solvers on text, at k = 200.
 
-    min (1/n) sum_i loss(x_i.w, y_i)   subject to   |w|_0 <= 200,       logistic (1), squared on labels -1, +1 (2)
+min (1/n) sum_i loss(x_i.w, y_i)   subject to   |w|_0 <= 200,       logistic (1), squared on labels -1, +1 (2)
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SETTING = (
 )
 DIFFERS = (
     "Our RCV1 file holds 23,749 other documents of the same corpus, news20 is rebuilt from its articles. The paper "
-    "draws 30,000 of news20's columns at random and has a density of 0.49 %; random columns of ours have 0.03 %, "
-    "the 30,000 most frequent, which we take, 0.71 %. Each solver has {seconds:g} s, on one thread. The paper's minimum "
+    "draws 30,000 of news20's columns at random and has a density of 0.49 %; random columns of ours have 0.03 %, the "
+    " 30,000 most frequent, which we take, 0.71 %. Each solver has {seconds:g} s, on one thread. The paper's minimum "
     "is not told; ours is the lowest objective that anybody, pursuit included, came to."
 )
 
