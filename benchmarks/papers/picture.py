@@ -12,6 +12,7 @@ COLOURS = {
     "iht": "#1f77b4",
     "fg-ht": "#1f77b4",
     "htp": "#17becf",
+    "iht (backtracking)": "#aec7e8",
     "sg-ht": "#bcbd22",
     "svrg-ht": "#2ca02c",
     "asbcdht": "#9467bd",

@@ -37,7 +37,7 @@ class Entrant:
     """A solver in a race. ``settings``: those of the paper; one that is ``Tuned`` is found by trials.
 
     loss : another loss than the race's, for solvers that cannot take it; it is judged by the race's own all the same.
-    tol : where it may end by itself.
+    tol : where it may end by itself. patience : times the race's seconds, for one whose whole run is to be seen.
     """
 
     label: str
@@ -46,6 +46,7 @@ class Entrant:
     loss: Any = None
     n_jobs: int = 1
     tol: float = NEVER
+    patience: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ def run(race: Race, entrant: Entrant, step: float | None = None, judges: Mapping
             built(entrant, step),
             tol=entrant.tol,
             max_passes=race.max_passes,
-            time_limit=race.seconds,
+            time_limit=entrant.patience * race.seconds,
             callbacks=lambda progress: models.append(progress.model),
             random_state=race.seed,
             n_jobs=entrant.n_jobs,

@@ -14,8 +14,10 @@ K = 200
 BLOCKS = 10
 BATCH = 5  # of asbcdht and sbcd-htp
 SECONDS = 12.0  # of each solver
+PATIENCE = 4.0  # pursuit has so many times as long: its answer is there at its end only
 PASSES = (5, 10, 20, 40)  # where objectives are compared
 SECONDS_AT = (1, 3, 6, 12)
+BESIDE = ("iht (backtracking)", "htp", "pursuit")  # not in the paper's picture
 FNHTP_INNER = {"squared": 1000, "logistic": 3000}
 SETTING = (
     "k = 200, no ridge, no intercept, from w = 0. svrg-ht m = n; asbcdht and sbcd-htp m = 2n, batch 5, 10 blocks; "
@@ -32,12 +34,14 @@ DIFFERS = (
 def entrants(n: int, loss: str) -> tuple[Entrant, ...]:
     return (
         Entrant("fg-ht", "iht", {"step": TUNED}),
+        Entrant("iht (backtracking)", "iht"),
+        Entrant("htp", "htp"),
         Entrant("sg-ht", "sg-ht", {"step": TUNED}),
         Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}),
         Entrant("asbcdht", "asbcdht", {"step": TUNED, "inner": 2 * n, "batch": BATCH, "blocks": BLOCKS}),
         Entrant("fnhtp", "fnhtp", {"inner": FNHTP_INNER[loss], "batch": K}),
         Entrant("sbcd-htp", "sbcd-htp", {"step": TUNED, "inner": 2 * n, "batch": BATCH, "blocks": BLOCKS}),
-        Entrant("pursuit", "pursuit"),
+        Entrant("pursuit", "pursuit", patience=PATIENCE),
     )
 
 
@@ -55,11 +59,12 @@ def panel(context: Context, outcome: Outcome, name: str, text: Data, loss: str) 
     traces = run_all(race, entrants(len(text.y), loss), context, f"sbcd-htp/{name}/{loss}")
     outcome.panels += views.gap_panels(race.title, traces, ("passes", "thresholdings", "seconds"))
     outcome.tables.append(views.race_table(race.title, traces, "passes", PASSES))
+    theirs = [trace for trace in traces if trace.label not in BESIDE]
     outcome.checks += [
-        views.leads(traces, "sbcd-htp", "passes", PASSES, name),
-        views.leads(traces, "sbcd-htp", "seconds", SECONDS_AT, name),
-        views.ends_lowest(traces, "sbcd-htp", name),
-        views.fewest_thresholdings(traces, "sbcd-htp", name),
+        views.leads(theirs, "sbcd-htp", "passes", PASSES, name),
+        views.leads(theirs, "sbcd-htp", "seconds", SECONDS_AT, name),
+        views.ends_lowest(theirs, "sbcd-htp", name),
+        views.fewest_thresholdings(theirs, "sbcd-htp", name),
     ]
     outcome.notes.append(views.beside_pursuit(traces, name))
     outcome.traces[race.title] = views.recorded(traces)
