@@ -62,16 +62,20 @@ class Data:
 
 @dataclass(frozen=True)
 class Race:
-    """min (1/n) sum loss + (ridge/2) |w|^2 over k features, and how long each may take."""
+    """min (1/n) sum loss + (ridge/2) |w|^2 over k features, and how long each may take.
+
+    trial_passes : how long a trial of a step is. In passes, not seconds: what is found is the same on a busy machine.
+    """
 
     title: str
     data: Data
     loss: Any
     k: int
     ridge: float = 0.0
-    max_passes: float = 1e9
-    seconds: float = 1e9
+    max_passes: float = np.inf
+    seconds: float = np.inf
     seed: int = 0
+    trial_passes: float = 30
 
     def problem(self, loss: Any = None) -> Problem:
         bound = constraints.TopK(self.k)
@@ -144,9 +148,8 @@ def loss_values(z: np.ndarray, y: np.ndarray, loss: Any) -> np.ndarray:
 
 
 def scores(X: Any, model: Model) -> np.ndarray:
-    w = np.zeros(X.shape[1])
-    w[model.support] = model.weights
-    return np.asarray(X @ w + model.intercept, dtype=np.float64)
+    columns = X[:, model.support]  # alone: the whole of a float32 matrix would be widened
+    return np.asarray(columns.astype(np.float64) @ model.weights + model.intercept)
 
 
 def objective(race: Race, model: Model) -> float:
@@ -184,7 +187,7 @@ def run(race: Race, entrant: Entrant, step: float | None = None, judges: Mapping
             built(entrant, step),
             tol=entrant.tol,
             max_passes=race.max_passes,
-            time_limit=entrant.patience * race.seconds,
+            time_limit=entrant.patience * race.seconds if np.isfinite(race.seconds) else None,
             callbacks=lambda progress: models.append(progress.model),
             random_state=race.seed,
             n_jobs=entrant.n_jobs,

@@ -1,7 +1,7 @@
 """Steps "tuned to their best performance", as the papers have it: for each solver and panel the best of a grid.
 
-The grid is geometric, searched from 1 / max_i (L |x_i|^2 + ridge) downhill. A trial is the race itself with the step;
-the best is that of the lowest objective at its end. Found steps are kept in
+The grid is geometric, searched from 1 / max_i (L |x_i|^2 + ridge) downhill. A trial is the race's problem for
+``trial_passes`` passes; the best step is that of the lowest objective at its end. Found steps are kept in
 steps.json, beside this file, so that a run of the figures spends no time on them; ``--tune`` finds them again.
 The search is not on anybody's clock, as in the papers.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +75,10 @@ def tuned(race: Race, entrant: Entrant, book: Book, key: str) -> float | None:
     if not is_tuned(entrant):
         return None
 
+    trial = replace(race, seconds=np.inf, max_passes=min(race.trial_passes, race.max_passes))
+
     def value(step: float) -> float:
-        trace = run(race, entrant, step)
+        trace = run(trial, entrant, step)
         return np.inf if trace.error else trace.final
 
     return book.step(f"{key}/{entrant.label}", lambda: search(value, row_step(race)))

@@ -123,7 +123,7 @@ def gaps(context: Context, loss: str) -> Outcome:
         k = context.of({"rcv1": 1000, "news20": 50_000}[name], 20)
         found: dict[str, list[Curve]] = {"diht": [], "sdiht": []}
         for c in context.of(RIDGES, RIDGES[:1]):
-            race = race_of(name, text, loss, k, c, 1e9)
+            race = race_of(name, text, loss, k, c, np.inf)
             where = f"{name}, ridge {c:g}/sqrt(N)"
             ended = {}
             for entrant, epochs in zip(duals(loss), EPOCHS[name], strict=True):
