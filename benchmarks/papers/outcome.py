@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 DIGITS = 6  # significant ones kept in the JSON file
+QUICK_PASSES = 8
 
 
 class Unavailable(Exception):
@@ -27,6 +28,10 @@ class Context:
 
     def of(self, whole: Any, quick: Any) -> Any:
         return quick if self.quick else whole
+
+    def limits(self, seconds: float) -> dict[str, float]:
+        """Of a race: its seconds; a few passes in a quick run, which are the same on a busy machine."""
+        return {"max_passes": QUICK_PASSES} if self.quick else {"seconds": seconds}
 
 
 @dataclass(frozen=True)

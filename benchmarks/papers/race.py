@@ -37,7 +37,8 @@ class Entrant:
     """A solver in a race. ``settings``: those of the paper; one that is ``Tuned`` is found by trials.
 
     loss : another loss than the race's, for solvers that cannot take it; it is judged by the race's own all the same.
-    tol : where it may end by itself. patience : times the race's seconds, for one whose whole run is to be seen.
+    tol : where it may end by itself. patience : times the race's seconds and passes, for one whose answer is there at
+    its end only.
     """
 
     label: str
@@ -47,6 +48,9 @@ class Entrant:
     n_jobs: int = 1
     tol: float = NEVER
     patience: float = 1.0
+
+
+PURSUIT = Entrant("pursuit", "pursuit", patience=4.0)  # the default solver, beside the papers' in every picture
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,7 @@ def run(race: Race, entrant: Entrant, step: float | None = None, judges: Mapping
             problem,
             built(entrant, step),
             tol=entrant.tol,
-            max_passes=race.max_passes,
+            max_passes=entrant.patience * race.max_passes,
             time_limit=entrant.patience * race.seconds if np.isfinite(race.seconds) else None,
             callbacks=lambda progress: models.append(progress.model),
             random_state=race.seed,

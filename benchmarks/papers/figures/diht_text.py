@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.papers import data, views
 from benchmarks.papers.outcome import Check, Context, Curve, Figure, Outcome, Panel, Table
-from benchmarks.papers.race import TUNED, Data, Entrant, Race, Trace, held_out
+from benchmarks.papers.race import PURSUIT, TUNED, Data, Entrant, Race, Trace, held_out
 from benchmarks.papers.tuning import run_all
 from paring import losses
 
@@ -35,7 +35,7 @@ def entrants(n: int, loss: str) -> tuple[Entrant, ...]:
         Entrant("htp", "htp", loss=near, tol=ENDED),
         Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": max(1, n // BATCH), "batch": BATCH}, loss=near),
         *duals(loss),
-        Entrant("pursuit", "pursuit", loss=near),
+        replace(PURSUIT, loss=near),
     )
 
 
@@ -51,10 +51,10 @@ def the_loss(loss: str):
     return losses.smoothed_hinge(GAMMA) if loss == "smoothed_hinge" else losses.hinge
 
 
-def race_of(name: str, text: Data, loss: str, k: int, c: float, seconds: float) -> Race:
+def race_of(name: str, text: Data, loss: str, k: int, c: float, **limits: float) -> Race:
     n = len(text.y)
     title = f"{name}, k = {k}" + (f", ridge = {c:g}/sqrt(N)" if c != 1 else "")
-    return Race(title, text, the_loss(loss), k, ridge=c / np.sqrt(n), seconds=seconds)
+    return Race(title, text, the_loss(loss), k, ridge=c / np.sqrt(n), **limits)
 
 
 # -- figures 5, 6 and 8, 9: loss and held-out error against seconds ---------------------------------------------------
@@ -62,15 +62,14 @@ def race_of(name: str, text: Data, loss: str, k: int, c: float, seconds: float) 
 
 def races(context: Context, loss: str) -> list[Race]:
     """The panels of the paper at ridge 1 / sqrt(N), then the two ends of its ridges at the larger k."""
-    seconds = context.of(SECONDS, 0.2)
     sizes = {"rcv1": context.of((500, 1000), (5, 20)), "news20": context.of((10_000, 50_000), (5, 20))}
     found = [
-        race_of(name, text, loss, k, 1.0, seconds)
+        race_of(name, text, loss, k, 1.0, **context.limits(SECONDS))
         for name, text in sets(context).items()
         for k in (sizes[name] if loss == "smoothed_hinge" else sizes[name][1:])
     ]
     ends = [(name, text, c) for name, text in sets(context).items() for c in (0.4, 2)]
-    return found + [race_of(name, text, loss, sizes[name][1], c, seconds) for name, text, c in ends]
+    return found + [race_of(name, text, loss, sizes[name][1], c, **context.limits(SECONDS)) for name, text, c in ends]
 
 
 def speed(context: Context, loss: str) -> Outcome:
@@ -123,15 +122,14 @@ def gaps(context: Context, loss: str) -> Outcome:
         k = context.of({"rcv1": 1000, "news20": 50_000}[name], 20)
         found: dict[str, list[Curve]] = {"diht": [], "sdiht": []}
         for c in context.of(RIDGES, RIDGES[:1]):
-            race = race_of(name, text, loss, k, c, np.inf)
             where = f"{name}, ridge {c:g}/sqrt(N)"
             ended = {}
             for entrant, epochs in zip(duals(loss), EPOCHS[name], strict=True):
-                short = replace(race, max_passes=context.of(epochs, 5))
-                (trace,) = run_all(short, (entrant,), context, f"diht/gap/{loss}/{name}")
+                race = race_of(name, text, loss, k, c, max_passes=context.of(epochs, 5))
+                (trace,) = run_all(race, (entrant,), context, f"diht/gap/{loss}/{name}")
                 outcome.traces[f"{where}: {entrant.label}"] = views.recorded([trace])
                 if trace.objective:
-                    gap = relative_gap(race, trace)
+                    gap = relative_gap(trace)
                     ended[entrant.label] = trace.passes[1:], gap
                     found[entrant.label].append(Curve(f"ridge {c:g}/sqrt(N)", trace.passes[1:], gap))
             outcome.checks.append(fewer_epochs(ended, where))
@@ -141,7 +139,7 @@ def gaps(context: Context, loss: str) -> Outcome:
     return outcome
 
 
-def relative_gap(race: Race, trace: Trace) -> list[float]:
+def relative_gap(trace: Trace) -> list[float]:
     """The certificate of the dual solvers: the gap of each round over F at w = 0; rounding below 1e-12 left out."""
     return [max(value, 1e-12) for value in trace.certificate[1:]]
 

@@ -6,18 +6,18 @@ min (1/n) sum_i log(1 + exp(-y_i x_i.w))   subject to   |w|_0 <= 200
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from statistics import median
 
 from benchmarks.papers import data, views
 from benchmarks.papers.outcome import Check, Context, Figure, Outcome
-from benchmarks.papers.race import TUNED, Entrant, Race, Trace, run
+from benchmarks.papers.race import PURSUIT, TUNED, Entrant, Race, Trace, run
 from benchmarks.papers.tuning import run_all, tuned
 
 K = 200
 WORKERS = 2
 SECONDS = 8.0
 SECONDS_AT = (0.5, 1, 2, 4, 8)
-PATIENCE = 4.0  # of pursuit: its answer is there at its end only
 REPEATS = 5  # alternating runs of the speed-up; medians
 PASSES = 40  # of each of them
 GAIN = 1.5  # times: the whole fit on two workers against one
@@ -32,7 +32,7 @@ def entrant(name: str, n: int, workers: int) -> Entrant:
 
 def entrants(n: int) -> tuple[Entrant, ...]:
     parallel = tuple(entrant(name, n, WORKERS) for name in ("asg-ht", "asvrg-ht", "a2sbcd-ht", "asbcd-htp"))
-    return (*parallel, entrant("s2bcd-htp", n, 1), Entrant("pursuit", "pursuit", n_jobs=WORKERS, patience=PATIENCE))
+    return (*parallel, entrant("s2bcd-htp", n, 1), replace(PURSUIT, n_jobs=WORKERS))
 
 
 def solvers(context: Context) -> Outcome:
@@ -41,7 +41,7 @@ def solvers(context: Context) -> Outcome:
     k = context.of(K, 10)
     text = data.rcv1(context.quick, rows="all")
     for loss in ("logistic", "squared"):
-        race = Race(f"rcv1, {loss}", text, loss, k, seconds=context.of(SECONDS, 0.2))
+        race = Race(f"rcv1, {loss}", text, loss, k, **context.limits(SECONDS))
         traces = run_all(race, entrants(len(text.y)), context, f"sbcd-htp/async/{loss}")
         outcome.panels += views.gap_panels(race.title, traces, ("seconds", "passes"))
         outcome.tables.append(views.race_table(race.title, traces, "seconds", SECONDS_AT))

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from benchmarks.papers import data, views
 from benchmarks.papers.outcome import Context, Figure, Outcome
-from benchmarks.papers.race import TUNED, Data, Entrant, Race
+from benchmarks.papers.race import PURSUIT, TUNED, Data, Entrant, Race
 from benchmarks.papers.tuning import run_all
 
 K = 200
 BLOCKS = 10
 BATCH = 5  # of asbcdht and sbcd-htp
 SECONDS = 12.0  # of each solver
-PATIENCE = 4.0  # pursuit has so many times as long: its answer is there at its end only
 PASSES = (5, 10, 20, 40)  # where objectives are compared
 SECONDS_AT = (1, 3, 6, 12)
 BESIDE = ("iht (backtracking)", "htp", "pursuit")  # not in the paper's picture
@@ -41,7 +40,7 @@ def entrants(n: int, loss: str) -> tuple[Entrant, ...]:
         Entrant("asbcdht", "asbcdht", {"step": TUNED, "inner": 2 * n, "batch": BATCH, "blocks": BLOCKS}),
         Entrant("fnhtp", "fnhtp", {"inner": FNHTP_INNER[loss], "batch": K}),
         Entrant("sbcd-htp", "sbcd-htp", {"step": TUNED, "inner": 2 * n, "batch": BATCH, "blocks": BLOCKS}),
-        Entrant("pursuit", "pursuit", patience=PATIENCE),
+        PURSUIT,
     )
 
 
@@ -54,8 +53,7 @@ def run(context: Context, loss: str) -> Outcome:
 
 
 def panel(context: Context, outcome: Outcome, name: str, text: Data, loss: str) -> None:
-    k, seconds = context.of(K, 10), context.of(SECONDS, 0.3)
-    race = Race(f"{name}, {loss}", text, loss, k, seconds=seconds)
+    race = Race(f"{name}, {loss}", text, loss, context.of(K, 10), **context.limits(SECONDS))
     traces = run_all(race, entrants(len(text.y), loss), context, f"sbcd-htp/{name}/{loss}")
     outcome.panels += views.gap_panels(race.title, traces, ("passes", "thresholdings", "seconds"))
     outcome.tables.append(views.race_table(race.title, traces, "passes", PASSES))

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.papers import data, views
 from benchmarks.papers.outcome import Check, Context, Curve, Figure, Outcome, Panel, Table
-from benchmarks.papers.race import TUNED, Entrant, Race, Trace, distance
+from benchmarks.papers.race import PURSUIT, TUNED, Entrant, Race, Trace, distance
 from benchmarks.papers.race import run as run_one
 from benchmarks.papers.tuning import run_all
 
@@ -30,7 +30,7 @@ def entrants(n: int) -> tuple[Entrant, ...]:
         Entrant("fg-ht", "iht", {"step": TUNED}, n_jobs=2),
         Entrant("sg-ht", "sg-ht", {"step": TUNED}),
         Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}),
-        Entrant("pursuit", "pursuit", n_jobs=2),
+        replace(PURSUIT, n_jobs=2),
     )
 
 
@@ -39,7 +39,7 @@ def run(context: Context) -> Outcome:
     outcome, found, lows = Outcome(columns=2), {}, {}
     for c in CORRELATIONS:
         planted = data.correlated(n, d, s, c)
-        race = Race(f"correlation {c}", planted, "squared", k, seconds=context.of(SECONDS[c], 0.3))
+        race = Race(f"correlation {c}", planted, "squared", k, **context.limits(SECONDS[c]))
         traces = run_all(race, entrants(n), context, f"svrg-ht/{c}", {"distance": distance})
         outcome.panels.append(ratio_panel(race.title, traces))
         outcome.panels.append(views.measure_panel(race.title, traces, "passes", "distance", "|w - w*| / |w*|"))
@@ -66,7 +66,7 @@ def beside(race: Race, s: int) -> dict[str, float]:
     planted = np.flatnonzero(truth)
     best = np.linalg.lstsq(X[:, planted].astype(np.float64), y, rcond=None)[0]
     told = replace(race, k=s)
-    trace = run_one(told, Entrant("", "pursuit", n_jobs=2), judges={"distance": distance})
+    trace = run_one(told, replace(PURSUIT, n_jobs=2), judges={"distance": distance})
     return {
         f"pursuit told k = {s}": trace.of("distance")[-1],
         "least squares on the planted features": float(np.linalg.norm(best - truth[planted]) / np.linalg.norm(truth)),
