@@ -33,7 +33,15 @@ def small() -> Data:
 
 def trace(label: str, objective: list[float], seconds: list[float] | None = None) -> Trace:
     steps = [float(i) for i in range(len(objective))]
-    return Trace(label, label, passes=steps, thresholdings=steps, seconds=seconds or steps, objective=objective)
+    return Trace(
+        label,
+        label,
+        final=min(objective),
+        passes=steps,
+        thresholdings=steps,
+        seconds=seconds or steps,
+        objective=objective,
+    )
 
 
 # -- the figures ---------------------------------------------------------------------------------------------------
@@ -109,6 +117,7 @@ def test_a_race_starts_at_zero_and_ends_at_what_the_solver_returns(small: Data) 
     assert found.objective[0] == pytest.approx(np.mean(small.y**2) / 2) and found.passes[0] == 0
     w = np.linalg.lstsq(small.X[:, :3], small.y, rcond=None)[0]
     assert found.final == pytest.approx(np.mean((small.X[:, :3] @ w - small.y) ** 2) / 2)
+    assert found.final == found.objective[-1]
     assert found.of("d")[0] == 1 and found.of("d")[-1] < 0.05 and found.of("out")[-1] < found.of("out")[0]
 
 

@@ -88,7 +88,10 @@ class Race:
 
 @dataclass
 class Trace:
-    """What became of an entrant: a point a round, of each measure; or the ``error`` that ended it."""
+    """What became of an entrant: a point a round, of each measure; or the ``error`` that ended it.
+
+    final : the objective of what it returned, which may be the best of its rounds.
+    """
 
     label: str
     solver: str
@@ -96,16 +99,13 @@ class Trace:
     error: str = ""
     ended: str = ""
     selected: int = 0
+    final: float = np.inf
     passes: list[float] = field(default_factory=list)
     thresholdings: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
     certificate: list[float] = field(default_factory=list)
     measures: dict[str, list[float]] = field(default_factory=dict)
-
-    @property
-    def final(self) -> float:
-        return self.objective[-1] if self.objective else np.inf
 
     def of(self, name: str) -> list[float]:
         return self.measures[name] if name in self.measures else getattr(self, name)
@@ -200,8 +200,7 @@ def run(race: Race, entrant: Entrant, step: float | None = None, judges: Mapping
         trace.error = str(reason)
         return trace
     trace.ended, trace.selected = result.stop_reason, len(result.support)
-    if models and result.stop_reason in ("converged", "stalled"):  # then the answer is the best model met
-        models[-1] = result.model
+    trace.final = objective(race, result.model)
     nothing = Model(np.empty(0, np.int64), np.empty(0), 0.0)
     points = list(zip([start, *result.history], [nothing, *models], strict=True))
     for record, model in [points[i] for i in kept(len(points))]:
@@ -213,7 +212,8 @@ def run(race: Race, entrant: Entrant, step: float | None = None, judges: Mapping
         for name, judge in (judges or {}).items():
             trace.measures.setdefault(name, []).append(judge(race, model))
     if entrant.loss is None and abs(trace.final - result.objective) > AGREES * max(abs(result.objective), AGREES):
-        trace.error = f"says its objective is {result.objective:.9g}; its coefficients have {trace.final:.9g}"
+        told = f"says its objective is {result.objective:.9g}; its coefficients have {trace.final:.9g}"
+        return Trace(entrant.label, entrant.solver, step, error=told)
     return trace
 
 
