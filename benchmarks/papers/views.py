@@ -41,7 +41,7 @@ def measure_panel(title: str, traces: Sequence[Trace], axis: str, measure: str, 
 def number(value: float) -> str:
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{value:.4g}"
+    return f"{value:.5g}"
 
 
 def race_table(title: str, traces: Sequence[Trace], axis: str, limits: Sequence[float]) -> Table:
@@ -70,11 +70,13 @@ def first(values: dict[str, float], winner: str, close: float = CLOSE) -> bool:
     return winner in values and values[winner] <= least + close * abs(least) and math.isfinite(values[winner])
 
 
-def leads(traces: Sequence[Trace], winner: str, axis: str, limits: Sequence[float], where: str) -> Check:
+def leads(
+    traces: Sequence[Trace], winner: str, axis: str, limits: Sequence[float], where: str, close: float = CLOSE
+) -> Check:
     """The paper's 'converges faster': the lowest objective at equal passes, or seconds, of all but pursuit."""
     theirs = [trace for trace in traces if trace.label != OURS and trace.objective]
     found = {limit: {t.label: t.at(axis, limit) for t in theirs} for limit in limits}
-    held = [first(values, winner) for values in found.values()]
+    held = [first(values, winner, close) for values in found.values()]
     seen = "; ".join(f"at {limit:g} {axis}: {ranked(values)}" for limit, values in found.items())
     statement = f"{where}: {winner} has the lowest objective at equal {axis}"
     return Check(statement, all(held), seen)
