@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.papers import page
 from benchmarks.papers.figures import FIGURES
 from benchmarks.papers.outcome import Context, Outcome, Unavailable
-from benchmarks.papers.tuning import Book
+from benchmarks.papers.tuning import Book, Guesses
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "papers"
 
@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> None:
     folder = args.out or RESULTS
     folder.mkdir(parents=True, exist_ok=True)
     about = page.machine(args.note)
-    book = Book() if args.quick else Book.read(again=args.tune)
+    book = Guesses() if args.quick else Book.read(again=args.tune)
     context = Context(book, args.quick, lambda line: print(line, file=sys.stderr, flush=True))
 
     for name in args.figure or FIGURES:

@@ -30,7 +30,7 @@ DIFFERS = (
 )
 
 
-def entrants(n: int, loss: str) -> tuple[Entrant, ...]:
+def entrants(n: int, inner: int) -> tuple[Entrant, ...]:
     return (
         Entrant("fg-ht", "iht", {"step": TUNED}),
         Entrant("iht (backtracking)", "iht"),
@@ -38,7 +38,7 @@ def entrants(n: int, loss: str) -> tuple[Entrant, ...]:
         Entrant("sg-ht", "sg-ht", {"step": TUNED}),
         Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}),
         Entrant("asbcdht", "asbcdht", {"step": TUNED, "inner": 2 * n, "batch": BATCH, "blocks": BLOCKS}),
-        Entrant("fnhtp", "fnhtp", {"inner": FNHTP_INNER[loss], "batch": K}),
+        Entrant("fnhtp", "fnhtp", {"inner": inner, "batch": K}),
         Entrant("sbcd-htp", "sbcd-htp", {"step": TUNED, "inner": 2 * n, "batch": BATCH, "blocks": BLOCKS}),
         PURSUIT,
     )
@@ -54,7 +54,8 @@ def run(context: Context, loss: str) -> Outcome:
 
 def panel(context: Context, outcome: Outcome, name: str, text: Data, loss: str) -> None:
     race = Race(f"{name}, {loss}", text, loss, context.of(K, 10), **context.limits(SECONDS))
-    traces = run_all(race, entrants(len(text.y), loss), context, f"sbcd-htp/{name}/{loss}")
+    inner = context.of(FNHTP_INNER[loss], 10)
+    traces = run_all(race, entrants(len(text.y), inner), context, f"sbcd-htp/{name}/{loss}")
     outcome.panels += views.gap_panels(race.title, traces, ("passes", "thresholdings", "seconds"))
     outcome.tables.append(views.race_table(race.title, traces, "passes", PASSES))
     theirs = [trace for trace in traces if trace.label not in BESIDE]
