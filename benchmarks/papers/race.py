@@ -7,7 +7,7 @@ finds what another has computed. Objectives are evaluated again here, in float64
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -203,6 +203,8 @@ def run(race: Race, entrant: Entrant, step: float | None = None, judges: Mapping
     trace.final = objective(race, result.model)
     nothing = Model(np.empty(0, np.int64), np.empty(0), 0.0)
     points = list(zip([start, *result.history], [nothing, *models], strict=True))
+    if result.objective < points[-1][0].objective:  # it returns the best model met: the last point, at no cost
+        points.append((replace(points[-1][0], objective=result.objective), result.model))
     for record, model in [points[i] for i in kept(len(points))]:
         trace.passes.append(record.passes)
         trace.thresholdings.append(record.thresholdings)
