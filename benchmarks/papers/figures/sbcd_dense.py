@@ -35,7 +35,7 @@ def entrants(n: int, inner: int) -> tuple[Entrant, ...]:
         Entrant("fg-ht", "iht", {"step": TUNED}),
         Entrant("iht (backtracking)", "iht"),
         Entrant("htp", "htp"),
-        Entrant("sg-ht", "sg-ht", {"step": TUNED}),
+        Entrant("sg-ht", "sg-ht", {"step": TUNED, "batch": 1}),
         Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}),
         Entrant("asbcdht", "asbcdht", {"step": TUNED, "inner": 2 * n, "batch": BATCH, "blocks": BLOCKS}),
         Entrant("fnhtp", "fnhtp", {"inner": inner, "batch": K}),

@@ -28,7 +28,7 @@ NEAR = 3.0  # times: what counts as near the paper's size
 def entrants(n: int) -> tuple[Entrant, ...]:
     return (
         Entrant("fg-ht", "iht", {"step": TUNED}, n_jobs=2),
-        Entrant("sg-ht", "sg-ht", {"step": TUNED}),
+        Entrant("sg-ht", "sg-ht", {"step": TUNED, "batch": 1}),
         Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}),
         replace(PURSUIT, n_jobs=2),
     )
