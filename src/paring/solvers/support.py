@@ -191,8 +191,8 @@ class Support:
         """Exchange until the best modelled exchanges, refitted, lower F no more; then minimise to the last digit."""
         while 0 < self.size < self.constraint.units:
             self.design.stop.check()
-            gains = self._gains()
-            moved = self._modelled(gains) if self.modelled else self._additive(gains)
+            gains, known = self._gains(), self.at.inverse is not None  # not beyond the size that is factored
+            moved = self._modelled(gains) if self.modelled and known else self._additive(gains)
             if not moved:
                 break
         if self.at.remaining > FINAL * self.problem.scale:
