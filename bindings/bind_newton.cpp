@@ -1,15 +1,10 @@
 #include "bindings.hpp"
 #include "paring/exchange_trial.hpp"
-#include "paring/newton.hpp"
+#include "target.hpp"
 
 namespace paring {
 
 namespace {
-
-struct OwnedTarget {
-    Target target;
-    nb::object owners;
-};
 
 std::vector<double> copied(const Vector& x) { return {x.data(), x.data() + x.shape(0)}; }
 

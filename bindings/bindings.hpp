@@ -55,6 +55,7 @@ void bind_rows(nb::module_& m);
 void bind_block(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_tableau(nb::module_& m);
+void bind_descent(nb::module_& m);
 void bind_formats(nb::module_& m);
 
 }  // namespace paring

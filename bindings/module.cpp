@@ -10,5 +10,6 @@ NB_MODULE(_core, m) {
     paring::bind_block(m);
     paring::bind_newton(m);
     paring::bind_tableau(m);
+    paring::bind_descent(m);
     paring::bind_formats(m);
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 namespace paring {
@@ -209,6 +210,7 @@ template <class F>
 class Scalar final : public Loss {
   public:
     explicit Scalar(F f) : f_(f) {}
+    bool is_quadratic() const override { return std::is_same_v<F, Squared>; }
     double curvature_bound() const override { return f_.bound; }
     void evaluate(const double* z, const double* y, Index n, double* value, double* slope,
                   double* curvature) const override {

@@ -162,6 +162,22 @@ class Tableau:
 
     def restore(self, saved: SavedTableau) -> None: ...
 
+class Descent:
+    """
+    Block coordinate descent over working sets; keeps the columns it has used.
+    """
+
+    def __init__(self, target: object, dense: bool) -> None: ...
+
+    def missing(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[int]: ...
+
+    def append(self, x: Rows, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> None: ...
+
+    def minimise(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], omega: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ridge: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goal: float, max_rounds: int = 100, threads: int = 1, stop: Stop | None = None) -> tuple:
+        """
+        (w, b, z, objective, violation, rounds, sweeps, newton_steps, extrapolations, stopped)
+        """
+
 class SvmlightError(ValueError):
     pass
 
