@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "paring/coordinate/columns.hpp"
 
@@ -33,15 +34,24 @@ class DenseColumns final : public Columns {
     double gram_cost(double all, double fresh, double entries_of_fresh) const override;
 
   private:
-    const double* column(Index s) const { return values_.data() + s * n_; }
-    const double* scaled_column(Index s) const { return (scaled_.empty() ? values_ : scaled_).data() + s * n_; }
+    const double* column(Index s) const { return columns_[static_cast<std::size_t>(s)]; }
+    const double* scaled_column(Index s) const {
+        const double* scaled = scaled_[static_cast<std::size_t>(s)].get();
+        return scaled != nullptr ? scaled : column(s);
+    }
+    bool refer(const Rows& x, bool lines_are_columns, std::span<const Index> chosen);
     void product(const double* x, const double* r, Index outputs, double* out) const;
     void combine(const double* x, const double* a, Index outputs, double* z) const;
     void scale_one(Index s, const double* kappa, const double* root);
+    void centre(double* columns, Index count, const Context& context);
 
     std::vector<double> v_;
     double v_total_ = 0;
-    std::vector<double> values_, scaled_, shift_;  // n a slot; `scaled_` empty: as `values_`
+    std::vector<const double*> columns_;
+    std::vector<std::shared_ptr<double[]>>
+        owned_;  // the memory of a column, shared by those copied together; or X's own
+    std::vector<std::unique_ptr<double[]>> scaled_;  // null: as it is
+    std::vector<double> shift_;
 };
 
 class SparseColumns final : public Columns {

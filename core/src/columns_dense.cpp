@@ -12,38 +12,60 @@ DenseColumns::DenseColumns(Index n, const double* v) : Columns(n, v != nullptr) 
     for (const double weight : v_) v_total_ += weight;
 }
 
+// Columns that lie in X as they are wanted are not copied.
+bool DenseColumns::refer(const Rows& any, bool lines_are_columns, std::span<const Index> chosen) {
+    const auto* x = std::get_if<Dense<double>>(&any);
+    if (x == nullptr || !lines_are_columns || x->step != 1 || centred_) return false;
+    for (const Index j : chosen) columns_.push_back(x->line(j));
+    owned_.resize(columns_.size());
+    return true;
+}
+
 void DenseColumns::append(const Rows& x, bool lines_are_columns, std::span<const Index> chosen,
                           const Context& context) {
     const Index first = slots(), count = static_cast<Index>(chosen.size());
-    values_.resize(static_cast<std::size_t>((first + count) * n_));
-    copy_columns(x, lines_are_columns, chosen, values_.data() + first * n_, context);
+    if (!refer(x, lines_are_columns, chosen)) {
+        const std::shared_ptr<double[]> memory(new double[static_cast<std::size_t>(count * n_)]);  // not set to 0
+        copy_columns(x, lines_are_columns, chosen, memory.get(), context);
+        for (Index c = 0; c < count; ++c) columns_.push_back(memory.get() + c * n_);
+        owned_.resize(columns_.size(), memory);
+        if (centred_) centre(memory.get(), count, context);
+    }
     curvature_.resize(static_cast<std::size_t>(first + count));
     mean_.resize(curvature_.size());
     shift_.resize(curvature_.size());
-    if (!centred_) return;
+    scaled_.resize(curvature_.size());
+}
+
+void DenseColumns::centre(double* columns, Index count, const Context& context) {
+    const std::size_t first = shift_.size();
+    shift_.resize(first + static_cast<std::size_t>(count));
     for_ranges(count, 2.0 * static_cast<double>(n_), context, [&](Index begin, Index end, int) {
-        for (Index s = first + begin; s < first + end; ++s) {
-            double* out = values_.data() + s * n_;
+        for (Index c = begin; c < end; ++c) {
+            double* out = columns + c * n_;
             const double mean = paring::dot(out, v_.data(), n_) / v_total_;
-            shift_[static_cast<std::size_t>(s)] = mean;
+            shift_[first + static_cast<std::size_t>(c)] = mean;
             for (Index i = 0; i < n_; ++i) out[i] -= mean;
         }
     });
 }
 
 void DenseColumns::keep(std::span<const Index> slots) {
-    std::vector<double> values(slots.size() * static_cast<std::size_t>(n_)), scaled;
+    std::vector<const double*> columns;
+    std::vector<std::shared_ptr<double[]>> owned;
+    std::vector<std::unique_ptr<double[]>> scaled;
     std::vector<double> shift, curvature, mean;
-    if (!scaled_.empty()) scaled.resize(values.size());
-    double *to = values.data(), *to_scaled = scaled.data();
-    for (const Index s : slots) {
-        to = std::copy_n(column(s), n_, to);
-        if (!scaled_.empty()) to_scaled = std::copy_n(scaled_column(s), n_, to_scaled);
-        shift.push_back(shift_[static_cast<std::size_t>(s)]);
-        curvature.push_back(curvature_[static_cast<std::size_t>(s)]);
-        mean.push_back(mean_[static_cast<std::size_t>(s)]);
+    for (const Index slot : slots) {
+        const auto s = static_cast<std::size_t>(slot);
+        columns.push_back(columns_[s]);
+        owned.push_back(owned_[s]);
+        scaled.push_back(std::move(scaled_[s]));
+        shift.push_back(shift_[s]);
+        curvature.push_back(curvature_[s]);
+        mean.push_back(mean_[s]);
     }
-    values_.swap(values);
+    columns_.swap(columns);
+    owned_.swap(owned);
     scaled_.swap(scaled);
     shift_.swap(shift);
     curvature_.swap(curvature);
@@ -72,7 +94,6 @@ void DenseColumns::scale(const double* kappa, std::span<const Index> slots, cons
         root.resize(static_cast<std::size_t>(n_));
         total_ = 0;
         for (Index i = 0; i < n_; ++i) root[static_cast<std::size_t>(i)] = std::sqrt(kappa[i]), total_ += kappa[i];
-        scaled_.resize(values_.size());
     }
     for_ranges(static_cast<Index>(slots.size()), 3.0 * static_cast<double>(n_), context,
                [&](Index begin, Index end, int) {
@@ -88,7 +109,8 @@ void DenseColumns::scale_one(Index s, const double* kappa, const double* root) {
         curvature_[slot] = paring::dot(x, x, n_);
         return;
     }
-    double* out = scaled_.data() + s * n_;
+    if (scaled_[slot] == nullptr) scaled_[slot].reset(new double[static_cast<std::size_t>(n_)]);
+    double* out = scaled_[slot].get();
     const double mean = centred_ && total_ > 0 ? paring::dot(x, kappa, n_) / total_ : 0.0;
     for (Index i = 0; i < n_; ++i) out[i] = root[i] * (x[i] - mean);
     mean_[slot] = mean;

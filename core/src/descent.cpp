@@ -13,8 +13,9 @@ constexpr double sufficient = 1e-4;     // Armijo
 constexpr double shortest = 1e-10;      // step at which the line search gives up
 constexpr double least_damping = 1e-6;  // of the curvature's bound: rows without curvature leave no column without
 constexpr double first_damping = 1e-4, damping_factor = 10, most_damping = 1e4;  // as in newton.cpp
-constexpr double settled = 0.05;  // changes of the face, of the weights on it, that are few
-constexpr double hopeless = 4;    // a Newton step that failed waits for this many times its cost in sweeps
+constexpr double inner_share = 0.1;  // of the violation over all blocks: what sweeps over those not zero go down to
+constexpr double settled = 0.05;     // changes of the face, of the weights on it, that are few
+constexpr double hopeless = 4;       // a Newton step that failed waits for this many times its cost in sweeps
 constexpr int most_sweeps = 20000;
 constexpr Index slots_kept = 1000;  // beyond twice the working set
 constexpr auto look_every = std::chrono::milliseconds(20);
@@ -148,12 +149,15 @@ std::vector<double> Descent::gradient(const std::vector<Index>& slots, const Con
     return g;
 }
 
-// Sweeps until what they meet is within the goal; true where the caller's token ended them. Newton steps on the face as
-// soon as the sweeps still needed would cost more, and the face has settled or the sweeps have cost as much already.
+// Sweeps until what one over all blocks meets is within the goal; true where the caller's token ended them. Between two
+// of these the blocks that are not zero alone are swept. Newton steps on the face as soon as the sweeps still needed
+// would cost more, and the face has settled or the sweeps have cost as much already.
 bool Descent::minimise_model(Quadratic& model, double goal, DescentReport& report, const Context& context) {
     Extrapolation extrapolation;
     Pace pace;
-    double spent = 0, wait = 0;
+    double spent = 0, wait = 0, inner_goal = infinity;
+    bool is_settled = false;
+    Over over = Over::All;
     auto looked = StopToken::Clock::now();
     for (int round = 0; round < most_sweeps; ++round) {
         const auto now = StopToken::Clock::now();
@@ -165,17 +169,29 @@ bool Descent::minimise_model(Quadratic& model, double goal, DescentReport& repor
                 return true;
             }
         }
-        const Sweep seen = model.sweep();
+        const Sweep seen = model.sweep(over);
+        const auto on_face = static_cast<double>(
+            std::count_if(model.w.begin(), model.w.end(), [](double weight) { return weight != 0; }));
+        const double cost =
+            model.sweep_cost() * (over == Over::All ? 1.0 : on_face / static_cast<double>(model.w.size()));
         ++report.sweeps;
-        report.violation = seen.violation;
-        if (seen.violation <= goal) return false;
-        spent += model.sweep_cost();
-        const double left = pace.sweeps_left(seen.violation, goal);
-        if (left * model.sweep_cost() > 0 && spent >= wait) {
-            const double cost = face_.cost(model);
-            const auto on_face = std::count_if(model.w.begin(), model.w.end(), [](double w) { return w != 0; });
-            const bool is_settled = static_cast<double>(seen.changes) <= settled * static_cast<double>(on_face);
-            if (left * model.sweep_cost() > cost && (is_settled || spent >= cost)) {
+        spent += cost;
+        if (over == Over::All) {
+            report.violation = seen.violation;
+            if (seen.violation <= goal) return false;
+            is_settled = static_cast<double>(seen.changes) <= settled * on_face;
+            inner_goal = std::max(goal, inner_share * seen.violation);
+            over = Over::Nonzero;
+            continue;
+        }
+        if (seen.violation <= inner_goal) {
+            over = Over::All;
+            continue;
+        }
+        const double left = pace.sweeps_left(seen.violation, goal) * cost;
+        if (left > 0 && spent >= wait) {
+            const double newton = face_.cost(model);
+            if (left > newton && (is_settled || spent >= newton)) {
                 bool lower = false;
                 try {
                     lower = face_.step(model, context);
@@ -183,7 +199,7 @@ bool Descent::minimise_model(Quadratic& model, double goal, DescentReport& repor
                     return true;
                 }
                 ++report.newton_steps;
-                wait = lower ? 0.0 : hopeless * cost;
+                wait = lower ? 0.0 : hopeless * newton;
                 spent = 0;
                 pace.clear();
                 extrapolation.clear();
@@ -272,7 +288,7 @@ DescentReport Descent::minimise(std::span<const Index> features, const Penalty& 
         DescentReport inner = report;
         double goal = options.goal;
         if (!quadratic_) {  // one sweep tells how far the point is from optimal
-            const Sweep seen = model.sweep();
+            const Sweep seen = model.sweep(Over::All);
             report.violation = seen.violation;
             ++report.sweeps;
             for (const double slope : slope_b_)

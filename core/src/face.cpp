@@ -7,10 +7,12 @@ namespace paring {
 
 namespace {
 
-constexpr Index largest_face = 6000;                        // whose Hessian is factored: 300 MB
-constexpr double factor_cost = 4e-3;                        // ns for k^3
-constexpr double first_jitter = 1e-12, most_jitter = 1e-6;  // of the diagonal
+constexpr Index largest_face = 6000;                                   // whose Hessian is factored: 300 MB
+constexpr double factor_cost = 4e-3, entry_cost = 3, step_cost = 2e4;  // ns: for k^3, k^2 and 1 of a step
+constexpr double first_jitter = 1e-12, most_jitter = 1e-6;             // of the diagonal
 constexpr double shortest_clipped = 0.2;  // steps with weights stopped at zero, before the exact search along the ray
+constexpr int attempts = 4;               // faces tried in one step
+constexpr double enough = 0.5;            // of what the step gains without kinks
 constexpr int sections = 60;
 constexpr double golden = 0.381966011250105;
 constexpr double kink = 1e-9;  // of a weight: what is left of it at the kink where the ray ends
@@ -61,7 +63,7 @@ double Face::cost(const Quadratic& model) const {
     }
     const double gram =
         fresh > 0 ? model.columns().gram_cost(std::max(k, static_cast<double>(held_.size())), fresh, entries) : 0.0;
-    return gram + factor_cost * k * k * k + model.sweep_cost();
+    return gram + ((factor_cost * k + entry_cost) * k) * k + step_cost + model.sweep_cost();
 }
 
 // Sees to it that the Gram matrix has these features. Rows long out of use are dropped once they are the most.
@@ -80,60 +82,67 @@ void Face::fetch(const Quadratic& model, const std::vector<Index>& features, con
         const Index capacity = std::max(count, std::min(count + count / 2, count + 1000));
         std::vector<double> larger(static_cast<std::size_t>(capacity * capacity));
         for (Index a = 0; a < first; ++a)
-            std::copy_n(gram_.data() + a * capacity_, a + 1, larger.data() + a * capacity);
+            std::copy_n(gram_.data() + a * capacity_, first, larger.data() + a * capacity);
         gram_.swap(larger);
         capacity_ = capacity;
     }
     std::vector<Index> all = held_;
     all.insert(all.end(), fresh.begin(), fresh.end());
     model.columns().gram(all, first, gram_.data() + first * capacity_, capacity_, context);
+    for (Index a = first; a < count; ++a)  // both triangles: a face then reads whole rows
+        for (Index b = 0; b < a; ++b)
+            gram_[static_cast<std::size_t>(b * capacity_ + a)] = gram_[static_cast<std::size_t>(a * capacity_ + b)];
     held_.swap(all);  // only now: a call that was stopped leaves rows half made
     for (Index a = first; a < count; ++a) place_[static_cast<std::size_t>(held_[static_cast<std::size_t>(a)])] = a;
 }
 
-bool Face::direction(const Quadratic& model, const std::vector<Index>& features, std::vector<double>& d) const {
-    const auto k = static_cast<Index>(features.size());
+// Minus the slopes of E along the features, and the penalty's own curvature in `matrix`, block by block.
+std::vector<double> Face::slopes(const Quadratic& model, const std::vector<Index>& features) {
     const Penalty& penalty = model.penalty();
-    std::vector<double> matrix(static_cast<std::size_t>(k * k));
-    std::vector<Index> place(features.size());
-    for (Index a = 0; a < k; ++a)
-        place[static_cast<std::size_t>(a)] =
-            place_[static_cast<std::size_t>(model.slot(features[static_cast<std::size_t>(a)]))];
-    for (Index a = 0; a < k; ++a) {  // by rows, lower; LAPACK's columns, so written transposed
-        const Index pa = place[static_cast<std::size_t>(a)];
-        for (Index b = a; b < k; ++b) {
-            const Index pb = place[static_cast<std::size_t>(b)];
-            matrix[static_cast<std::size_t>(a * k + b)] =
-                gram_[static_cast<std::size_t>(std::max(pa, pb) * capacity_ + std::min(pa, pb))] / model.n();
-        }
-    }
-    // Slopes and curvature of the penalty, block by block.
-    d.resize(features.size());
+    const std::size_t k = features.size();
+    std::vector<double> down(k);
     std::size_t at = 0;
-    for (Index block = 0; block < penalty.blocks() && at < features.size(); ++block) {
+    for (Index block = 0; block < penalty.blocks() && at < k; ++block) {
         const auto b = static_cast<std::size_t>(block);
         const std::size_t from = at;
         double norm = 0;
-        for (Index j = penalty.starts[b]; j < penalty.starts[b + 1]; ++j)
+        for (Index j = penalty.starts[b]; j < penalty.starts[b + 1] && penalty.omega[b] > 0; ++j)
             norm = std::hypot(norm, model.w[static_cast<std::size_t>(j)]);
         const double pull = penalty.omega[b] > 0 ? penalty.omega[b] / norm : 0.0;
-        for (; at < features.size() && features[at] < penalty.starts[b + 1]; ++at) {
+        for (; at < k && features[at] < penalty.starts[b + 1]; ++at) {
             const auto j = static_cast<std::size_t>(features[at]);
-            const double w = model.w[j];
+            const double w = model.w[j], sign = w > 0 ? 1.0 : w < 0 ? -1.0 : 0.0;
             double slope = 0;
             model.slopes(features[at], &slope);
-            d[at] = -(slope + (penalty.ridge[j] + pull) * w + (w > 0 ? penalty.tau[j] : w < 0 ? -penalty.tau[j] : 0.0));
-            matrix[at * static_cast<std::size_t>(k + 1)] += penalty.ridge[j] + pull;
+            down[at] = -(slope + (penalty.ridge[j] + pull) * w + sign * penalty.tau[j]);
+            matrix_[at * (k + 1)] += penalty.ridge[j] + pull;
             for (std::size_t other = from; other <= at && pull > 0; ++other)
-                matrix[other * static_cast<std::size_t>(k) + at] -=
+                matrix_[other * k + at] -=
                     pull * (w / norm) * (model.w[static_cast<std::size_t>(features[other])] / norm);
         }
     }
+    return down;
+}
+
+// The Newton direction d, and what the full step along it gains in the model without kinks; false where the matrix is
+// singular.
+bool Face::direction(const Quadratic& model, const std::vector<Index>& features, std::vector<double>& d, double& gain) {
+    const auto k = static_cast<Index>(features.size());
+    matrix_.resize(std::max(matrix_.size(), static_cast<std::size_t>(k * k)));
+    std::vector<Index> place;
+    for (const Index j : features) place.push_back(place_[static_cast<std::size_t>(model.slot(j))]);
     for (double jitter = first_jitter; jitter <= most_jitter; jitter *= 1000) {
-        std::vector<double> factor = matrix;
-        for (Index a = 0; a < k; ++a) factor[static_cast<std::size_t>(a * (k + 1))] *= 1 + jitter;
-        if (!cholesky(factor.data(), k)) continue;
-        cholesky_solve(factor.data(), k, d.data());
+        for (Index a = 0; a < k; ++a) {  // the lower triangle by columns, as LAPACK takes it
+            const double* row = gram_.data() + place[static_cast<std::size_t>(a)] * capacity_;
+            for (Index b = a; b < k; ++b)
+                matrix_[static_cast<std::size_t>(a * k + b)] = row[place[static_cast<std::size_t>(b)]] / model.n();
+        }
+        const std::vector<double> down = slopes(model, features);
+        for (Index a = 0; a < k; ++a) matrix_[static_cast<std::size_t>(a * (k + 1))] *= 1 + jitter;
+        if (!cholesky(matrix_.data(), k)) continue;
+        d = down;
+        cholesky_solve(matrix_.data(), k, d.data());
+        gain = 0.5 * dot(d.data(), down.data(), k);
         return true;
     }
     return false;
@@ -212,27 +221,56 @@ struct Face::Move {
     }
 };
 
+// Features of L1 blocks that the full step would carry over zero: they are put there, and the others solved for anew.
+bool Face::give_up(Quadratic& model, std::vector<Index>& features, const std::vector<double>& d) {
+    const Penalty& penalty = model.penalty();
+    std::vector<Index> left;
+    for (std::size_t a = 0; a < features.size(); ++a) {
+        const auto j = static_cast<std::size_t>(features[a]);
+        const double change = -model.w[j];
+        if (penalty.tau[j] > 0 && (model.w[j] + d[a]) * model.w[j] < 0) {
+            model.columns().add_scaled(model.slot(features[a]), &change, 1, model.u.data());
+            model.w[j] = 0;
+        } else {
+            left.push_back(features[a]);
+        }
+    }
+    const bool any = left.size() < features.size();
+    features.swap(left);
+    return any && !features.empty();
+}
+
 bool Face::step(Quadratic& model, const Context& context) {
-    const auto features = free_features(model);
+    auto features = free_features(model);
     if (features.empty()) return false;
     fetch(model, features, context);
-    std::vector<double> d;
-    if (!direction(model, features, d)) return false;
     const double before = model.energy();
-    Move move{model, features, d, {}, {}};
-    bool lower = false;
-    for (double t = 1; t > shortest_clipped && !lower; t *= 0.5) {
-        move.clipped(t);
-        lower = model.energy_at(move.w, move.u) < before;
+    const std::vector<double> w = model.w, u = model.u;
+    std::vector<double> d, best_w, best_u;
+    double best = before, gain = 0;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        if (!direction(model, features, d, gain)) break;
+        Move move{model, features, d, {}, {}};
+        const double here = model.energy();
+        bool lower = false;
+        for (double t = 1; t > shortest_clipped; t *= 0.5) {
+            move.clipped(t);
+            const double reached = model.energy_at(move.w, move.u);
+            if (reached < best) best = reached, best_w = move.w, best_u = move.u, lower = true;
+            if (reached < here) break;
+        }
+        if (!lower && best == before) {
+            move.searched();
+            best = model.energy_at(move.w, move.u);
+            if (best < before) best_w = move.w, best_u = move.u;
+            best = std::min(best, before);
+        }
+        if (before - best >= enough * gain || !give_up(model, features, d)) break;
+        context.check();
     }
-    if (!lower) {
-        move.searched();
-        lower = model.energy_at(move.w, move.u) < before;
-    }
-    if (!lower) return false;
-    model.w.swap(move.w);
-    model.u.swap(move.u);
-    return true;
+    model.w = best < before ? best_w : w;
+    model.u = best < before ? best_u : u;
+    return best < before;
 }
 
 }  // namespace paring

@@ -69,14 +69,23 @@ Quadratic::BlockModel Quadratic::block_model(Index block) const {
     return model;
 }
 
-Sweep Quadratic::sweep() {
+Sweep Quadratic::sweep(Over over) {
     Sweep seen;
-    for (Index k = 0; k < penalty_.blocks(); ++k)
+    for (Index k = 0; k < penalty_.blocks(); ++k) {
+        if (over == Over::Nonzero && is_zero(k)) continue;
         if (penalty_.is_single(k))
             move_single(penalty_.starts[static_cast<std::size_t>(k)], seen);
         else
             move_block(k, seen);
+    }
     return seen;
+}
+
+bool Quadratic::is_zero(Index block) const {
+    const auto b = static_cast<std::size_t>(block);
+    for (Index p = penalty_.starts[b] * penalty_.outputs; p < penalty_.starts[b + 1] * penalty_.outputs; ++p)
+        if (w[static_cast<std::size_t>(p)] != 0) return false;
+    return true;
 }
 
 void Quadratic::move_single(Index feature, Sweep& seen) {

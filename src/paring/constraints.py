@@ -43,7 +43,7 @@ class TopK:
 
     def bind(self, d: int, outputs: int = 1) -> Feasible:
         """The feasible set for d features, checked. Raises ValueError naming what does not fit."""
-        unit_of = _unit_labels(self.groups, d)
+        unit_of = unit_labels(self.groups, d)
         units = d if unit_of is None else int(unit_of.max()) + 1
         k = _count(self.k, units, "groups" if self.groups is not None else "features")
         always, never = (
@@ -53,7 +53,7 @@ class TopK:
             raise ValueError(f"unit {int(np.flatnonzero(always & never)[0])} is in both always and never")
         if always.sum() > k:
             raise ValueError(f"{int(always.sum())} are always kept, but k={k}: raise k or shorten always")
-        lower, upper = _bounds(self.bounds, d)
+        lower, upper = checked_bounds(self.bounds, d)
         if lower is not None and np.isfinite(self.radius):
             raise ValueError(
                 "bounds and L2Ball cannot be combined: their joint projection is not implemented; "
@@ -191,7 +191,7 @@ def _count(k: Any, units: int, what: str) -> int:
     return int(k)
 
 
-def _unit_labels(groups: ArrayLike | None, d: int) -> Indices | None:
+def unit_labels(groups: ArrayLike | None, d: int) -> Indices | None:
     if groups is None:
         return None
     labels = np.asarray(groups)
@@ -212,7 +212,7 @@ def _mask(chosen: Sequence[int], name: str, d: int, unit_of: Indices | None, uni
     return mask
 
 
-def _bounds(bounds: tuple[ArrayLike, ArrayLike] | None, d: int) -> tuple[Array | None, Array | None]:
+def checked_bounds(bounds: tuple[ArrayLike, ArrayLike] | None, d: int) -> tuple[Array | None, Array | None]:
     if bounds is None:
         return None, None
     if np.isscalar(bounds) or len(bounds) != 2:

@@ -55,7 +55,7 @@ class Design:
         self.threads = cores(n_jobs)
         self.stop = _core.Stop()
         self.copied_bytes = 0
-        self.passes = 0
+        self.passes: float = 0
         self._X: Any = self._sparse(X) if sp.issparse(X) else self._dense(X)
         self.n, self.d = (int(size) for size in self._X.shape)
         if self.n == 0 or self.d == 0:
@@ -162,6 +162,23 @@ class Design:
     def adjoint(self, r: Array) -> Array:
         """X'r for r of shape (n,) or (n, K). Cost: one pass."""
         return self._product(r, transposed=True)
+
+    def adjoint_on(self, features: Indices, r: Array) -> Array:
+        """X[:, features]'r. Cost: a pass over those columns; over all where X lies by rows."""
+        rows = self._columns
+        if not rows.lines_are_columns:
+            return self.adjoint(r)[features]
+        chosen = np.ascontiguousarray(features, np.int64)
+        two = np.ascontiguousarray(r if r.ndim == 2 else r[:, None], dtype=np.float64)
+        out = rows.product_of_lines(chosen, two, self.threads, self.stop)
+        self.passes += len(chosen) / self.d
+        return out if r.ndim == 2 else out[:, 0]
+
+    def lend_columns(self, descent: _core.Descent, features: Indices) -> None:
+        """Sees to it that ``descent`` has copies of those columns. Cost: those it does not have yet."""
+        missing = np.array(descent.missing(features), dtype=np.int64)
+        if len(missing):
+            descent.append(self._columns, missing, missing, self.threads, self.stop)
 
     def _product(self, v: Array, transposed: bool) -> Array:
         self.passes += transposed

@@ -12,6 +12,7 @@ from paring.problem import Problem
 from paring.result import Result
 from paring.solvers import registry
 from paring.solvers._loop import Progress, Run, Solver, run_loop
+from paring.solvers.refusals import refuse_family
 
 
 def choose(problem: Problem) -> tuple[str, str]:
@@ -21,6 +22,8 @@ def choose(problem: Problem) -> tuple[str, str]:
             f"{problem.loss}: no solver of this version takes a loss without slopes; "
             "use loss='squared_hinge' or 'smoothed_hinge'"
         )
+    if problem.penalty is not None:
+        return "cd", "auto: coordinate descent on working sets, the default for penalised problems"
     if np.isfinite(problem.constraint.radius):
         return "iht", "auto: L2Ball asks for a projection at every step"
     return "pursuit", "auto: the data are at hand, and pursuit finds the best objective in the least time"
@@ -40,7 +43,7 @@ def solve(
     verbose: bool = False,
     certify: bool = False,
 ) -> Result:
-    """Solve an exact-k problem.
+    """Solve a problem: exact-k, or penalised.
 
     solver : "auto", a name listed by ``paring solvers``, or an object with settings, e.g. ``IHT(step=Fixed(0.1))``.
     start : None, a Result (path solvers go on from where it ended), a coefficient array, or (coef, intercept).
@@ -56,6 +59,7 @@ def solve(
         chosen = chosen()
     if not hasattr(chosen, "init"):
         raise TypeError(f"solver must be a name listed by `paring solvers` or a solver object, got {solver!r}")
+    refuse_family(problem, chosen)
     if not 0 < tol < np.inf:
         raise ValueError(f"tol must be a positive number, got {tol!r}")
     if np.isnan(max_passes) or (time_limit is not None and np.isnan(time_limit)):

@@ -21,6 +21,7 @@ class State:
     """What a solver knows between two rounds. Solvers extend it; ``model`` is always a whole, feasible answer.
 
     residual : what the solver's certificate has come down to, relative to F at the null model.
+    active : how many features screening has left; -1 without screening.
     done : why it ended ("converged", "stalled"), or None while it goes on.
     """
 
@@ -30,6 +31,7 @@ class State:
     thresholdings: int = 0
     rounds: int = 0
     done: str | None = None
+    active: int = -1
     path: dict[int, PathPoint] = field(default_factory=dict)
 
 
@@ -157,6 +159,7 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
                 design.passes - first_pass,
                 state.thresholdings,
                 time.perf_counter() - begin,
+                state.active,
             )
             history.append(record)
             asked = _asked_to_stop(run, record, state, stop)

@@ -21,3 +21,19 @@ def refuse(problem: Any, solver: Any) -> None:
             f"{solver.name}: minimising on a support within an L2Ball is not implemented; "
             "use solver='iht', or ridge instead of the ball"
         )
+
+
+def refuse_family(problem: Any, solver: Any) -> None:
+    """Raise ValueError where the problem is penalised and the solver asks for k features, or the other way round.
+
+    A solver of penalised problems declares ``penalised = True``.
+    """
+    takes = getattr(solver, "penalised", False)
+    penalty = getattr(problem, "penalty", None)
+    if penalty is not None and not takes:
+        raise ValueError(f"{solver.name}: for exact-k problems; this one has a penalty: use solver='cd'")
+    if penalty is None and takes:
+        raise ValueError(
+            f"{solver.name}: for penalised problems; this one has a constraint: use solver='pursuit', "
+            "or Problem(..., penalty=paring.penalties.L1(lam))"
+        )

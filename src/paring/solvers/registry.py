@@ -65,6 +65,13 @@ ENTRIES = (
         "Chen & Gu 2017",
         "stochastic Newton step, keep the k largest, minimise on them",
     ),
+    Entry(
+        "cd",
+        "cd.CD",
+        "penalised",
+        "paring; working sets of Massias, Gramfort & Salmon 2018, screening of Ndiaye et al. 2017",
+        "coordinate descent on working sets, Newton steps on the face (default)",
+    ),
 )
 
 ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp"}

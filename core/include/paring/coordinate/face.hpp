@@ -3,8 +3,9 @@
 //
 //     (X~'X~ / n + ridge + penalty'') d = -(slopes + ridge w + penalty'),
 //
-// and w moves to w + t d, where weights that would cross zero stop there. Descent by sweeps finds the face; on it this
-// one step does what hundreds of sweeps would. One output only.
+// and w moves to w + t d, where weights that would cross zero stop there; if that gains little, the step is solved for
+// once more without them. Descent by sweeps finds the face; on it this one step does what hundreds of sweeps would. One
+// output only.
 //
 // The Gram matrix of the columns that were ever needed is kept while their scaling is.
 #pragma once
@@ -28,12 +29,15 @@ class Face {
     struct Move;
     std::vector<Index> free_features(const Quadratic& model) const;
     void fetch(const Quadratic& model, const std::vector<Index>& features, const Context& context);
-    bool direction(const Quadratic& model, const std::vector<Index>& features, std::vector<double>& d) const;
+    std::vector<double> slopes(const Quadratic& model, const std::vector<Index>& features);
+    bool direction(const Quadratic& model, const std::vector<Index>& features, std::vector<double>& d, double& gain);
+    static bool give_up(Quadratic& model, std::vector<Index>& features, const std::vector<double>& d);
 
     std::vector<Index> held_;   // slots, in the order of the Gram matrix's rows
     std::vector<Index> place_;  // of each slot among them, or -1
-    std::vector<double> gram_;  // lower triangle by rows, leading dimension capacity_
+    std::vector<double> gram_;  // by rows, leading dimension capacity_
     Index capacity_ = 0;
+    std::vector<double> matrix_;  // of the present face; kept for its memory
 };
 
 }  // namespace paring

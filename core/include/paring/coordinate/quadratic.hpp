@@ -14,6 +14,8 @@
 
 namespace paring {
 
+enum class Over { All, Nonzero };  // blocks a sweep visits
+
 struct Sweep {
     double violation =
         0;              // the largest distance of minus a slope from the penalty's subdifferential, as met on the way
@@ -26,7 +28,7 @@ class Quadratic {
     Quadratic(const Columns& columns, const Penalty& penalty, std::span<const Index> slots, std::vector<double> g,
               std::vector<double> w0);
 
-    Sweep sweep();
+    Sweep sweep(Over over);
     double energy() const;
     // The same with other weights and their u.
     double energy_at(const std::vector<double>& w, const std::vector<double>& u) const;
@@ -39,7 +41,7 @@ class Quadratic {
     const Penalty& penalty() const { return penalty_; }
     Index slot(Index feature) const { return slots_[static_cast<std::size_t>(feature)]; }
     double n() const { return n_; }
-    // Nanoseconds of a sweep, about.
+    // Nanoseconds of a sweep over all, about.
     double sweep_cost() const { return sweep_cost_; }
 
   private:
@@ -48,6 +50,7 @@ class Quadratic {
         double bound = 0;
     };
     BlockModel block_model(Index block) const;
+    bool is_zero(Index block) const;
     void move_single(Index feature, Sweep& seen);
     void move_block(Index block, Sweep& seen);
 
