@@ -2,6 +2,8 @@
 #include "paring/coordinate/descent.hpp"
 #include "target.hpp"
 
+#include <utility>
+
 namespace paring {
 
 namespace {
@@ -33,6 +35,9 @@ Penalty penalty_of(const Indices& starts, const Vector& omega, const Vector& tau
     require(
         penalty.tau.size() == m && penalty.ridge.size() == m && penalty.lower.size() == m && penalty.upper.size() == m,
         "one number a feature");
+    for (std::size_t k = 0; k < penalty.omega.size() && outputs == 1; ++k)  // the norm of one weight is its size
+        if (penalty.starts[k + 1] - penalty.starts[k] == 1)
+            penalty.tau[static_cast<std::size_t>(penalty.starts[k])] += std::exchange(penalty.omega[k], 0.0);
     return penalty;
 }
 

@@ -11,6 +11,8 @@ namespace {
 constexpr double model_share = 0.1;     // of the violation at the point: what a model is minimised to
 constexpr double sufficient = 1e-4;     // Armijo
 constexpr double shortest = 1e-10;      // step at which the line search gives up
+constexpr double rounding = 1e-13;      // of the objective
+constexpr int patience = 5;             // rounds without a smaller violation
 constexpr double least_damping = 1e-6;  // of the curvature's bound: rows without curvature leave no column without
 constexpr double first_damping = 1e-4, damping_factor = 10, most_damping = 1e4;  // as in newton.cpp
 constexpr double inner_share = 0.1;  // of the violation over all blocks: what sweeps over those not zero go down to
@@ -257,7 +259,9 @@ bool Descent::search(const Quadratic& model, const std::vector<double>& g, Desce
         double value = total(z);
         for (Index k = 0; k < penalty.blocks(); ++k)
             value += penalty.value(k, w.data() + penalty.starts[static_cast<std::size_t>(k)] * outputs_);
-        if (!quadratic_ && !(value <= here + sufficient * t * slope && value < here)) continue;
+        // A gain too small to show in the objective is believed: it still sharpens the weights.
+        const bool unseen = -slope <= rounding * std::abs(here) && value <= here + rounding * std::abs(here);
+        if (!quadratic_ && !(unseen || (value <= here + sufficient * t * slope && value < here))) continue;
         point.z.swap(z);
         point.w.swap(w);
         for (std::size_t c = 0; c < point.b.size(); ++c) point.b[c] += t * (db[c] - shift[c]);
@@ -279,7 +283,8 @@ DescentReport Descent::minimise(std::span<const Index> features, const Penalty& 
     report.objective = total(point.z);
     for (Index k = 0; k < penalty.blocks(); ++k)
         report.objective += penalty.value(k, point.w.data() + penalty.starts[static_cast<std::size_t>(k)] * outputs_);
-    double first = infinity;
+    double least = infinity;
+    int idle = 0;
     while (report.rounds < options.max_rounds) {
         linearise(point);
         scale(slots, context);
@@ -294,7 +299,9 @@ DescentReport Descent::minimise(std::span<const Index> features, const Penalty& 
             for (const double slope : slope_b_)
                 report.violation = std::max(report.violation, target_.intercept ? std::abs(slope) : 0.0);
             if (report.violation <= options.goal) break;
-            first = std::min(first, report.violation);
+            idle = report.violation < least ? 0 : idle + 1;
+            if (idle > patience) break;
+            least = std::min(least, report.violation);
             goal = std::max(0.5 * options.goal, model_share * report.violation);
         }
         inner = report;

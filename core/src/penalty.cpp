@@ -39,4 +39,30 @@ double Penalty::value(Index block, const double* w) const {
     return sum;
 }
 
+// `pull`: what the norm of its block adds to the slope of a weight that is not zero.
+double Penalty::residual(Index feature, double slope, double w, double pull) const {
+    const auto j = static_cast<std::size_t>(feature);
+    if (w == 0) {
+        const double up = upper[j] > 0 ? -slope - tau[j] : 0.0, down = lower[j] < 0 ? slope - tau[j] : 0.0;
+        return std::max({up, down, 0.0});
+    }
+    const double left = slope + pull + (w > 0 ? tau[j] : -tau[j]);
+    if (w >= upper[j]) return std::max(left, 0.0);  // a push beyond the bound is met by the bound
+    if (w <= lower[j]) return std::max(-left, 0.0);
+    return std::abs(left);
+}
+
+double Penalty::residual_of_block(Index block, const double* slope, const double* w) const {
+    const auto b = static_cast<std::size_t>(block);
+    const Index size = (starts[b + 1] - starts[b]) * outputs;
+    const double norm = omega[b] > 0 ? norm_of(w, size) : 1.0;
+    double largest = 0, square = 0;
+    for (Index p = 0; p < size; ++p) {
+        const double own = residual(starts[b] + p / outputs, slope[p], w[p], norm > 0 ? omega[b] * w[p] / norm : 0.0);
+        largest = std::max(largest, own);
+        square += own * own;
+    }
+    return norm > 0 ? largest : std::max(std::sqrt(square) - omega[b], 0.0);
+}
+
 }  // namespace paring

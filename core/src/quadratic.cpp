@@ -98,7 +98,7 @@ void Quadratic::move_single(Index feature, Sweep& seen) {
     slope = g_[j] + slope / n_ + penalty_.ridge[j] * w[j];
     const double moved = penalty_.prox(feature, w[j] - slope / h, h), change = moved - w[j];
     if (change == 0) return;
-    seen.violation = std::max(seen.violation, h * std::abs(change));
+    seen.violation = std::max(seen.violation, penalty_.residual(feature, slope, w[j]));
     seen.changes += differs(moved, w[j]);
     columns_.add_scaled(s, &change, 1, u.data());
     w[j] = moved;
@@ -113,6 +113,8 @@ void Quadratic::move_block(Index block, Sweep& seen) {
     double* at = w.data() + first * outputs;
     std::vector<double> slope(static_cast<std::size_t>(count)), now(at, at + count), next(slope.size());
     for (Index a = 0; a < size; ++a) slopes(first + a, slope.data() + a * outputs);
+    for (std::size_t p = 0; p < slope.size(); ++p) next[p] = slope[p] + ridge * at[p];
+    seen.violation = std::max(seen.violation, penalty_.residual_of_block(block, next.data(), at));
     double first_step = 0;
     for (int round = 0; round < block_steps; ++round) {
         double step = 0;
@@ -131,7 +133,6 @@ void Quadratic::move_block(Index block, Sweep& seen) {
         if (round == 0) first_step = step;
         if (step <= settled * first_step) break;
     }
-    seen.violation = std::max(seen.violation, h * first_step);
     for (Index a = 0; a < size; ++a) {
         bool moves = false;
         for (Index c = 0; c < outputs; ++c) {

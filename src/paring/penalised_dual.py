@@ -6,9 +6,8 @@
 For every a with loss*(a_i) finite, sum_i v_i a_i = 0 where the intercept is free, and c_j = 0 for features that nothing
 penalises: D(a) <= min P. a = slopes at the model's scores comes near the best. Made feasible in this order:
 
-    1. equalities: a less its projection (in the weights v) on the columns of unpenalised features and on the intercept;
-       where that leaves the domain of loss*, towards the slopes of the model of those features alone, which satisfies
-       the equalities, until it is inside
+    1. equalities: a less a combination of the columns of unpenalised features and the intercept, its rows weighted by
+       the room they have in the domain of loss*; where it leaves the domain all the same, scaled down until inside
     2. with a ridge, or bounds on both sides, Omega* is finite everywhere and a stays as it is; features without are
        brought into the dual set by scaling a down, s = min(1, 1/dual_norm(c)). Squared loss: the best scaling within
        1/dual_norm, clip(-<a, y - offset>_v / |a|_v^2); it may also be above 1.
@@ -24,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paring.dual import EPS, ROUNDING, balanced, magnitude, slopes_at
+from paring.dual import EPS, ROUNDING, UNBALANCED, balanced, magnitude, slopes_at
 from paring.result import Model
 from paring.separable import Separable
 
@@ -33,7 +32,6 @@ Indices = NDArray[np.int64]
 
 DEVIATIONS = 16.0  # of the rounding of a sum over n rows, eps sqrt(n) each
 WITHIN_ROUNDING = 1e-9  # of the objective: what a gap may lie below 0
-HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,32 +131,46 @@ def _scaled(problem: Any, a: Array, c: Array, regulariser: Separable, features: 
 def _orthogonal(problem: Any, a: Array, free: Indices) -> Array:
     """a with X_free'(v a) = 0, and sum v a = 0 with an intercept; in the domain of the conjugate.
 
-    Cost: their columns, dense; a factor of their Gram matrix; some losses a fit of these features alone.
+    a - room o (X_free u): rows at an end of their domain stay there. NaN where no such point is found.
+    Cost: their columns, dense, and a factor of them.
     """
     x = problem.design.columns(free)
     if problem.fit_intercept:
         x = np.hstack([x, np.ones((problem.n, 1))])
-    root = np.sqrt(problem.v)[:, None]
-    left, values, _ = np.linalg.svd(root * x, full_matrices=False)
-    basis = left[:, values > values.max(initial=0.0) * EPS * max(x.shape)]
+    room = _room(problem, a)
+    _, values, right = np.linalg.svd(np.sqrt(problem.v * room)[:, None] * x, full_matrices=False)
+    sound = values > values.max(initial=0.0) * EPS * max(x.shape)
+    inverse = (right[sound].T / values[sound] ** 2) @ right[sound]
+    rows = a.reshape(problem.n, -1).copy()
+    for _ in range(3):
+        rows -= room[:, None] * (x @ (inverse @ (x.T @ (problem.v[:, None] * rows))))
+    left = np.abs(x.T @ (problem.v[:, None] * rows))
+    size = np.abs(x).T @ (problem.v[:, None] * np.abs(a.reshape(problem.n, -1)))
+    if np.any(left > UNBALANCED * size + np.finfo(float).tiny):
+        return np.full_like(a, np.nan)
+    out = rows.reshape(a.shape)
+    return out if problem.loss.name == "squared" else _within_domain(problem, out)
 
-    def projected(a: Array) -> Array:
-        rows = root * a.reshape(problem.n, -1)
-        for _ in range(2):
-            rows = rows - basis @ (basis.T @ rows)
-        return np.divide(rows, root, out=np.zeros_like(rows), where=root > 0).reshape(a.shape)
 
-    wanted = projected(a)
-    if problem.loss.name == "squared" or _inside(problem, wanted):
-        return wanted
-    alone = problem.minimise_on(free)
-    inner = projected(problem.loss.core.slope(problem.scores(alone.model), problem.y))
+def _room(problem: Any, a: Array) -> Array:
+    """How far each row's slope may move before it leaves its domain; at most 1."""
+    if problem.loss.name == "squared" or a.ndim > 1:
+        return np.ones(problem.n)
+    low, high = problem.loss.core.domain(problem.y)
+    return np.clip(np.minimum(a - low, high - a), 0.0, 1.0)
+
+
+def _within_domain(problem: Any, a: Array) -> Array:
+    """s a with the largest s <= 1 that has every loss*(s a_i) finite; a hair less, where s < 1."""
+
+    def inside(s: float) -> bool:
+        conjugate = problem.loss.core.conjugate(np.ascontiguousarray(s * a), problem.y)
+        return bool(np.isfinite(conjugate[problem.v > 0]).all())
+
+    if inside(1.0):
+        return a
     low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
+    while high - low > EPS:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if _inside(problem, inner + middle * (wanted - inner)) else (low, middle)
-    return inner + low * (wanted - inner)
-
-
-def _inside(problem: Any, a: Array) -> bool:
-    return bool(np.isfinite(problem.loss.core.conjugate(np.ascontiguousarray(a), problem.y)).all())
+        low, high = (middle, high) if inside(middle) else (low, middle)
+    return low * a

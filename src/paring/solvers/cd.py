@@ -202,7 +202,8 @@ class CD:
         minimise: Any = state.engine.minimise
         posed = (features, starts, *part.parts(), w.ravel(), b, state.z.ravel(), state.goal)
         found = minimise(*posed, threads=design.threads, stop=design.stop)
-        w, b, z, state.objective, state.reached = found[0].reshape(w.shape), *found[1:5]
+        w, b, z = found[0].reshape(w.shape), found[1], found[2]
+        state.objective, state.reached = found[3], found[4]
         order = np.argsort(features)
         kept = order[(w[order] != 0) if w.ndim == 1 else np.any(w[order] != 0, axis=1)]
         intercept: Any = 0.0 if not len(b) else float(b[0]) if outputs == 1 else b

@@ -3,8 +3,9 @@
 //     sum over blocks  omega_g |w_g|_2  +  sum_j (tau_j |w_j|_1 + (ridge_j / 2) |w_j|_2^2),      lower_j <= w_j <=
 //     upper_j
 //
-// A block is a run of features with K weights each (the outputs). The l1 penalty: blocks of one feature, omega = 0;
-// groups: tau = 0; multi-task: blocks of one feature, K weights. Bounds only where omega = 0, or lower = 0.
+// A block is a run of features with K weights each (the outputs); one weight alone has omega = 0. The l1 penalty:
+// blocks of one feature; groups: tau = 0; multi-task: blocks of one feature, K weights. Bounds only where omega = 0, or
+// lower = 0.
 #pragma once
 
 #include <algorithm>
@@ -37,6 +38,10 @@ struct Penalty {
     void prox_block(Index block, double h, double* u) const;
     // omega |w_g| + tau |w_g|_1 + (ridge/2) |w_g|^2 of the block
     double value(Index block, const double* w) const;
+    // How far minus the slopes (of all that is smooth, ridge included) lie from the subdifferential at w: 0 where the
+    // block is optimal. Of one weight alone, and of a block: there the largest of its weights.
+    double residual(Index feature, double slope, double w, double pull = 0) const;
+    double residual_of_block(Index block, const double* slope, const double* w) const;
 };
 
 }  // namespace paring
