@@ -283,7 +283,7 @@ DescentReport Descent::minimise(std::span<const Index> features, const Penalty& 
     report.objective = total(point.z);
     for (Index k = 0; k < penalty.blocks(); ++k)
         report.objective += penalty.value(k, point.w.data() + penalty.starts[static_cast<std::size_t>(k)] * outputs_);
-    double least = infinity;
+    double least = infinity, last = infinity;
     int idle = 0;
     while (report.rounds < options.max_rounds) {
         linearise(point);
@@ -299,9 +299,11 @@ DescentReport Descent::minimise(std::span<const Index> features, const Penalty& 
             for (const double slope : slope_b_)
                 report.violation = std::max(report.violation, target_.intercept ? std::abs(slope) : 0.0);
             if (report.violation <= options.goal) break;
-            idle = report.violation < least ? 0 : idle + 1;
+            const bool better = report.violation < least || report.objective < last - rounding * std::abs(last);
+            idle = better ? 0 : idle + 1;
             if (idle > patience) break;
             least = std::min(least, report.violation);
+            last = std::min(last, report.objective);
             goal = std::max(0.5 * options.goal, model_share * report.violation);
         }
         inner = report;

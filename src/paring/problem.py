@@ -160,7 +160,7 @@ class Problem:
 
     def gradient(self, w: Array, b: Any = 0.0) -> tuple[float, Array, Any]:
         """F, its gradient in w and in b (0 without an intercept). Cost: one pass."""
-        z = self.design.scores(w) + b
+        z = self.design.scores(w) + (b + self.base)
         r = self.residuals(z)
         return (
             self.value_at(z, w),

@@ -3,7 +3,8 @@
 //
 //     x~_j = sqrt(kappa) o (x_j - mean_j),      mean_j = sum_i kappa_i x_ij / sum_i kappa_i
 //
-// (mean_j = 0 without an intercept: with one, centring eliminates it from the model). kappa = null stands for ones.
+// (mean_j = 0 without an intercept: with one, centring eliminates it from the model). kappa = null stands for ones,
+// where the weights v are ones too.
 //
 // A model vector u = sum_j a_j x~_j has K numbers a row (the outputs) and one row more at its end, in which sparse
 // columns keep what centring would spread over all rows.

@@ -1,11 +1,10 @@
 // The penalty on the working set, block by block, in one form that all separable penalties take:
 //
-//     sum over blocks  omega_g |w_g|_2  +  sum_j (tau_j |w_j|_1 + (ridge_j / 2) |w_j|_2^2),      lower_j <= w_j <=
-//     upper_j
+//     sum over blocks  omega_g |w_g|_2  +  sum_j (tau_j |w_j|_1 + (ridge_j / 2) |w_j|_2^2)
 //
-// A block is a run of features with K weights each (the outputs); one weight alone has omega = 0. The l1 penalty:
-// blocks of one feature; groups: tau = 0; multi-task: blocks of one feature, K weights. Bounds only where omega = 0, or
-// lower = 0.
+// within lower_j <= w_j <= upper_j. A block is a run of features with K weights each (the outputs). The l1 penalty:
+// blocks of one feature, omega = 0 (for one weight alone tau says the same, and is faster); groups: tau = 0;
+// multi-task: blocks of one feature with K weights. Finite bounds other than 0 only where omega = 0.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@ struct Penalty {
     Index blocks() const { return static_cast<Index>(starts.size()) - 1; }
     Index features() const { return starts.back(); }
     bool is_single(Index block) const {
-        return outputs == 1 &&
+        return outputs == 1 && omega[static_cast<std::size_t>(block)] == 0 &&
                starts[static_cast<std::size_t>(block) + 1] - starts[static_cast<std::size_t>(block)] == 1;
     }
     // Of one weight alone: argmin (h/2)(w - u)^2 + tau |w| within the bounds.
