@@ -80,6 +80,11 @@ class Support:
         """
         return self.at.converged or self.problem.outputs > 1
 
+    @property
+    def _has_model(self) -> bool:
+        """Whether the tableau's formula can be had here: not beyond the size that is factored."""
+        return self.modelled and (self.size == 0 or self.at.inverse is not None)
+
     # -- minimising ---------------------------------------------------------------------------------------------
 
     def _minimised(
@@ -176,7 +181,8 @@ class Support:
         if wanted <= 0:
             return
         gains = self._gains()
-        if self.modelled and size > FOLLOWED and not self.deceived and self._follow(self._model(gains, size), size):
+        follow = self._has_model and size > FOLLOWED and not self.deceived
+        if follow and self._follow(self._model(gains, size), size):
             return
         best = largest(gains, min(wanted, int((gains >= 0).sum())))
         self.enter(best)
@@ -191,8 +197,8 @@ class Support:
         """Exchange until the best modelled exchanges, refitted, lower F no more; then minimise to the last digit."""
         while 0 < self.size < self.constraint.units:
             self.design.stop.check()
-            gains, known = self._gains(), self.at.inverse is not None  # not beyond the size that is factored
-            moved = self._modelled(gains) if self.modelled and known else self._additive(gains)
+            gains = self._gains()
+            moved = self._modelled(gains) if self._has_model else self._additive(gains)
             if not moved:
                 break
         if self.at.remaining > FINAL * self.problem.scale:
