@@ -234,12 +234,35 @@ def _classes(X, y, train, note, *, k=(5, 10, 20), standardise=True, fit_intercep
 
 
 @problem("rcv1")
-def rcv1(ridge=0.0):
-    """RCV1 (CCAT/ECAT against GCAT/MCAT): half 0 trains, half 1 tests; unit rows as stored; no intercept."""
+def rcv1(ridge=0.0, rows="half"):
+    """RCV1 (CCAT/ECAT against GCAT/MCAT); unit rows as stored; no intercept.
+
+    rows="half": half 0 trains, half 1 tests; "all": all train, none is held out.
+    """
     X, y, extra = _load("rcv1_topics_subsets_binary")
+    if rows == "all":
+        return X, y, Meta("logistic", (200, 500), ridge=ridge, note="all rows; unit rows")
     train = extra["half"] == 0
     note = "trained on half 0, tested on half 1; unit rows"
     return X[train], y[train], Meta("logistic", (200, 500), X[~train], y[~train], ridge=ridge, note=note)
+
+
+@problem("news20")
+def news20(ridge=0.0, n_train=None, columns=None, seed=0):
+    """news20, two classes: unit rows of word and phrase indicators; no intercept.
+
+    n_train: so many rows, drawn from the seed, train and the others test (None: all train). columns: the most frequent.
+    """
+    X, y, _ = _load("news20_rebuilt_binary")
+    X = (sp.diags(1 / np.sqrt(np.maximum(X.getnnz(axis=1), 1))) @ X).tocsr()
+    if columns is not None:
+        X = X[:, np.sort(np.argsort(-X.getnnz(axis=0), kind="stable")[:columns])]
+    meta = {"loss": "logistic", "k": (200,), "ridge": ridge, "note": "unit rows"}
+    if n_train is None:
+        return X, y, Meta(**meta)
+    order = np.random.default_rng(seed).permutation(len(y))
+    train, test = np.sort(order[:n_train]), np.sort(order[n_train:])
+    return X[train], y[train], Meta(X_test=X[test], y_test=y[test], **meta)
 
 
 @problem("leukemia")

@@ -83,6 +83,23 @@ void bind_block(nb::module_& m) {
             nb::arg("others"), nb::arg("c").noconvert(), nb::arg("threads") = 1,
             "others' diag(c) this, shifts included")
         .def(
+            "gram_rows",
+            [](const Block& block, const Indices& columns, const Vector& c, int threads) {
+                const std::size_t count = columns.shape(0), k = static_cast<std::size_t>(block.columns());
+                require(static_cast<Index>(c.shape(0)) == block.rows(), "one curvature a row");
+                std::vector<double> out(count * k);
+                for (std::size_t a = 0; a < count; ++a)
+                    require(0 <= columns.data()[a] && columns.data()[a] < block.columns(), "no such column");
+                {
+                    const nb::gil_scoped_release free;
+                    for (std::size_t a = 0; a < count; ++a)
+                        block.gram_row(columns.data()[a], c.data(), out.data() + a * k, context_of(threads, nullptr));
+                }
+                return to_numpy(std::move(out), {count, k});
+            },
+            nb::arg("columns").noconvert(), nb::arg("c").noconvert(), nb::arg("threads") = 1,
+            "Rows of X' diag(c) X, shifts included")
+        .def(
             "adjoint",
             [](const Block& block, const Vector& r, int threads) {
                 require(static_cast<Index>(r.shape(0)) == block.rows(), "one number a row");

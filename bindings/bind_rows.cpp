@@ -97,6 +97,20 @@ nb::object few_products(const OwnedRows& x, const Matrix& v, int threads, const 
         x.view);
 }
 
+// a b, rows of b of unit step.
+nb::ndarray<nb::numpy, double> matrix_product(const Matrix& a, Array2<double> b, int threads) {
+    const auto m = static_cast<Index>(a.shape(0)), p = static_cast<Index>(a.shape(1)),
+               d = static_cast<Index>(b.shape(1));
+    require(static_cast<Index>(b.shape(0)) == p && (b.stride(1) == 1 || d <= 1), "shapes do not match");
+    std::vector<double> out(static_cast<std::size_t>(m * d));
+    {
+        const nb::gil_scoped_release free;
+        add_combinations(Dense<double>{b.data(), p, d, b.stride(0), 1}, a.data(), p, m, out.data(), d,
+                         context_of(threads, nullptr));
+    }
+    return to_numpy(std::move(out), {static_cast<std::size_t>(m), static_cast<std::size_t>(d)});
+}
+
 template <class T>
 void bind_sparse(nb::class_<OwnedRows>& rows) {
     rows.def_static("sparse", &sparse<T, std::int32_t>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
@@ -118,6 +132,8 @@ void bind_rows(nb::module_& m) {
              nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
     rows.def("few_products", &few_products, nb::arg("v").noconvert(), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none(), "v X of a dense X with unit inner step; None for other layouts.");
+    m.def("product", &matrix_product, nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("threads") = 1,
+          "a b, on so many threads.");
     bind_sparse<float>(rows);
     bind_sparse<double>(rows);
 }

@@ -4,6 +4,13 @@
 
 namespace paring {
 
+void Block::gram_row(Index j, const double* c, double* out, const Context& context) const {
+    std::vector<double> column(static_cast<std::size_t>(n_));
+    add_column(j, 1.0, column.data());
+    for (Index i = 0; i < n_; ++i) column[static_cast<std::size_t>(i)] *= c[i];
+    gradient(column.data(), out, context);
+}
+
 SparseBlock::SparseBlock(const Rows& any, std::span<const Index> chosen, bool by_rows)
     : Block(std::visit([](const auto& rows) { return rows.length; }, any), static_cast<Index>(chosen.size())) {
     std::visit(

@@ -133,10 +133,10 @@ std::vector<Ranked> Tableau::ranked_among(const std::vector<Index>& inside, std:
 }
 
 bool Tableau::polish(const Context& context) {
-    // F is a sum of squares: below the tolerance nothing is left to gain, and what seems so is rounding. Nor is there
-    // where a round has not lowered it.
+    // Within the tolerance of the least F nothing is left to gain, and what seems so is rounding. Nor is there where a
+    // round has not lowered it.
     double before = infinity;
-    while (size() > 0 && size() < d_ && objective_ > settings_.tolerance && objective_ < before) {
+    while (size() > 0 && size() < d_ && objective_ > settings_.least + settings_.tolerance && objective_ < before) {
         before = objective_;
         context.look();
         const auto batch =

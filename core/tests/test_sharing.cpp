@@ -18,6 +18,8 @@ struct Constant final : Loss {
     double total(const double*, const double*, const double*, Index) const override { return 0; }
     void conjugate(const double*, const double*, Index, double*) const override {}
     void domain(const double*, Index, double*, double*) const override {}
+    void majorant(const double*, const double*, Index, double*) const override {}
+    void prox_conjugate(const double*, const double*, double, Index, double*) const override {}
 
     int fails_at = 0;
     mutable std::atomic<int> calls = 0;

@@ -28,8 +28,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 NULL_TOLERANCE = 1e-14
-SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
 FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
+SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 
 

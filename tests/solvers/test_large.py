@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from paring import Problem
+from paring import Problem, solve
 from paring.constraints import TopK
+from paring.result import Result
 from paring.solvers import large, restricted
 from paring.solvers.restricted import minimise_on
 
@@ -124,3 +125,17 @@ def test_many_features_of_one_output(monkeypatch, loss: str, bounds) -> None:
         assert found.b == pytest.approx(whole.b, abs=1e-7)
         assert isinstance(found.b, float)
         assert found.z.shape == (240,)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "smoothed_hinge", "huber"])
+def test_pursuit_where_the_support_outgrows_the_factor(monkeypatch: pytest.MonkeyPatch, loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 30))
+    y = np.sign(X[:, :9] @ np.linspace(1, 3, 9) + 0.5 * rng.standard_normal(120))
+
+    def solved() -> Result:
+        return solve(Problem(X, y, loss, constraint=TopK(12), ridge=0.05), "pursuit")
+
+    factored = solved()
+    monkeypatch.setattr(restricted, "LARGEST_FACTOR", 5)
+    assert solved().objective == pytest.approx(factored.objective, rel=1e-2)

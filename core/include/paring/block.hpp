@@ -27,6 +27,9 @@ class Block {
     // out (columns of `others` x columns of this, row-major) = others' diag(c) this. Both blocks of one kind.
     virtual void cross(const Block& others, const double* c, double* out, const Context& context) const = 0;
 
+    // out (k) = X' diag(c) x_j
+    void gram_row(Index j, const double* c, double* out, const Context& context) const;
+
     // What was subtracted from each column: z = (X - shift) w + b.
     virtual double shift(Index) const { return 0; }
 

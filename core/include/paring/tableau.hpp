@@ -27,6 +27,7 @@ struct TableauSettings {
     double cache_bytes = 1e8;   // of rows of H kept for features that come back, or are likely to come
     Index at_once = 1;          // rows of H that cost little more to make than one
     double resolution = 1e-10;  // a Schur complement this small beside the column's own curvature is rounding
+    double least = 0;           // F is nowhere lower: so it is for a sum of squares
 };
 
 class Tableau {
@@ -36,7 +37,7 @@ class Tableau {
             std::vector<unsigned char> always, std::vector<unsigned char> never, GramRows::Source gram,
             TableauSettings settings);
 
-    Index features_in_all() const { return d_; }
+    Index dimension() const { return d_; }
     Index size() const { return static_cast<Index>(features_.size()); }
     double objective() const { return objective_; }
     const std::vector<Index>& features() const { return features_; }

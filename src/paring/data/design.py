@@ -278,7 +278,7 @@ class Design:
         """(rows, X[rows, features] in float64) over all rows, a block at a time. Cost: those columns."""
         if self.is_dense:
             return float64_blocks(self._X, features, self.stop)
-        return sparse_parts(self._X[:, features], self.stop)
+        return sparse_parts(self._X, features, self.stop)
 
     def rows(self, chosen: Indices) -> Design:
         """Those rows alone, copied, to be swept on one core. Cost: their entries (sparse by columns: all entries)."""

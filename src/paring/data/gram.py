@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 FULL = 16  # a column that stores more than this part of its numbers is multiplied as a dense one: sooner done
+FEW = 8  # columns are few where there are so many times more
 ENTRY_BYTES = 32  # of a stored number with its place, once in the block and once weighted
 
 
@@ -93,13 +94,16 @@ def sparse_gram(X: Any, v: Array, means: Array | None, counts: Indices, threads:
     return out if means is None else _centred(out, sums, v)
 
 
-def sparse_parts(X: Any, stop: _core.Stop) -> Iterator[tuple[slice, Array]]:
-    """(rows, X[rows] as a dense array), for a CSR or CSC matrix of few columns with sorted indices."""
-    if X.shape[1] == 0:
-        yield slice(0, X.shape[0]), np.zeros(X.shape)
+def sparse_parts(X: Any, features: Indices, stop: _core.Stop) -> Iterator[tuple[slice, Array]]:
+    """(rows, X[rows, features] as a dense array), for CSR or CSC with sorted indices; few columns are copied out."""
+    if len(features) == 0:
+        yield slice(0, X.shape[0]), np.zeros((X.shape[0], 0))
         return
-    for rows, part in _sparse_blocks(X, X.shape[1], stop):
-        yield rows, part.toarray()
+    few = len(features) * FEW < X.shape[1]
+    if few:
+        X, features = X[:, features], np.arange(len(features))
+    for rows, part in _sparse_blocks(X, len(features), stop):
+        yield rows, (part if few else part[:, features]).toarray()
 
 
 def _centred(out: Array, sums: Array, v: Array) -> Array:

@@ -26,10 +26,7 @@ import numpy as np
 
 from paring import _core
 from paring.solvers.rules import Sampling
-from paring.solvers.sbcd_htp import partition
 from paring.solvers.semistochastic import Semistochastic, Store
-from paring.solvers.smoothness import row_squares
-from paring.solvers.steps import Metric
 from paring.solvers.stochastic import Anchor
 
 
@@ -61,12 +58,6 @@ class A2SBCDHT(Semistochastic):
         if ends not in ("random", "last"):
             raise ValueError(f"a2sbcd-ht: ends must be 'random' or 'last', got {ends!r}")
         self._set(ends=ends)
-
-    def measured(self, problem: Any, metric: Metric, rng: np.random.Generator) -> tuple[Any, Any]:
-        """A step moves one block: its curvature counts."""
-        blocks = self.parts(problem)
-        block_of = partition(problem.d, blocks, rng).astype(np.int16)
-        return row_squares(problem, metric, block_of, blocks), block_of
 
     def count(self, problem: Any) -> int:
         return self.inner or 2 * int(problem.n)

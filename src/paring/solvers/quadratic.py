@@ -1,8 +1,9 @@
 """F's quadratic model at the minimiser on a support, for a few outsiders: which exchange would lower it most?
 
 With c_i = v_i loss''_i / n and columns centred by c where there is an intercept: Q the inverse Hessian on S,
-T = Q H_S,:, s = h - H_:S T. The formula of the exchange is the tableau's (``exchanges.hpp``). What F itself does in
-the best of them is tried in the core (``exchange_trial.hpp``).
+T = Q H_S,:, s = h - H_:S T. The formula of the exchange is the tableau's (``exchanges.hpp``), and so are the moves on
+the model: it is a least-squares problem. What F itself does in the best exchanges is tried in the core
+(``exchange_trial.hpp``).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ COLLINEAR = 1e-10  # a Schur complement this small beside the column's own curva
 TRIALS = 50  # best modelled exchanges that are tried before a support is called swap-optimal
 RANKED = 20 * TRIALS  # ranked to find so many that differ
 MOST = 1e300  # stands for infinity where it must be subtracted from
+ALL = float(1 << 50)  # bytes
+BATCH = 0.1  # of the support: how many exchanges the model makes at once
 
 
 class Tried(NamedTuple):
@@ -34,6 +37,15 @@ class Tried(NamedTuple):
     w: Array
     w_enter: float
     b: float
+
+
+class Moved(NamedTuple):
+    """Where the model is lowest after its own moves."""
+
+    features: Indices
+    w: Array
+    b: float
+    objective: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +60,8 @@ class Quadratic:
     inverse: Array
     outsiders: Indices
     block: _core.Block
+    c: Array
+    cross: Array
     t: Array
     g: Array
     h: Array
@@ -55,7 +69,6 @@ class Quadratic:
     own: Array
     means: Array
     others: Array
-    c: Array
     goal: float
     fixed: NDArray[np.uint8] | None
 
@@ -72,18 +85,63 @@ class Quadratic:
         means, others = (part.adjoint(c) / total if centred else np.zeros(part.shape[1]) for part in (at.block, block))
         if centred:
             cross -= np.outer(others, means * total)
-        t = cross @ inverse[:k, :k]
+        t = _core.product(cross, inverse[:k, :k], problem.design.threads)
         schur = np.maximum(h[outsiders] - np.einsum("ij,ij->i", cross, t), 0.0)
         always = problem.constraint.always
         fixed = always[at.features].view(np.uint8) if always.any() else None
         return cls(
-            problem, at, inverse, outsiders, block, t, g[outsiders], h[outsiders], schur, h[at.features], means, others,
-            c, goal, fixed,
+            problem, at, inverse, outsiders, block, c, cross, t, g[outsiders], h[outsiders], schur, h[at.features],
+            means, others, goal, fixed,
         )  # fmt: skip
 
     @property
     def q(self) -> Array:
         return np.ascontiguousarray(self.inverse.diagonal()[: len(self.at.features)])
+
+    def moved(self, size: int) -> Moved:
+        """The model's own pursuit: grown to ``size``, then exchanged until no pair lowers it.
+
+        Members that leave do not come back: of their rows of the Hessian only those against outsiders are made.
+        """
+        at, design, k = self.at, self.problem.design, len(self.at.features)
+        flags = np.zeros((2, k + len(self.outsiders)), np.uint8)
+        flags[0, :k], flags[1, :k] = self.fixed if self.fixed is not None else 0, 1
+        zeros = np.zeros(k)
+        core = _core.Tableau(
+            np.zeros(flags.shape[1]),
+            np.concatenate([self.own, self.h]),
+            at.objective,
+            flags[0],
+            flags[1],
+            self._hessian_rows,
+            at.objective - self.goal,
+            BATCH,
+            cache_bytes=ALL,
+            at_once=1,
+            least=-np.inf,
+        )
+        q, g, s = self.inverse[:k, :k], np.concatenate([zeros, self.g]), np.concatenate([zeros, self.schur])
+        here = np.arange(k), np.ascontiguousarray(q), at.w, g, s, flags[1], at.objective
+        core.restore(_core.SavedTableau(*here))
+        core.grow(size, design.threads, design.stop)
+        core.polish(design.threads, design.stop)
+        chosen, w, b = core.features, core.weights, float(at.b)
+        if self.problem.fit_intercept:
+            centres = np.concatenate([self.means + at.block.shifts, self.others + self.block.shifts])
+            b += float(centres[:k] @ at.w) - float(centres[chosen] @ w)
+        return Moved(np.concatenate([at.features, self.outsiders])[chosen], w, b, core.objective)
+
+    def _hessian_rows(self, chosen: Indices) -> Array:
+        """Rows of the Hessian for members (the first) and outsiders, against outsiders."""
+        k, inside = len(self.at.features), chosen < len(self.at.features)
+        rows, entering = np.zeros((len(chosen), k + len(self.outsiders))), chosen[~inside] - k
+        rows[inside, k:] = self.cross.T[chosen[inside]]
+        gram = self.block.gram_rows(entering, self.c, self.problem.design.threads)
+        if self.problem.fit_intercept:
+            gram -= np.outer(self.others[entering] * float(self.c.sum()), self.others)
+        gram[np.arange(len(entering)), entering] += self.problem.ridge
+        rows[~inside, k:] = gram
+        return rows
 
     def ranked(self, correction: Array | None, alike: int = 0) -> Array:
         """Rows (dF, member, outsider) of the best exchanges; at most ``alike`` of one member or outsider, if not 0."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paring import _core
 from paring.constraints import largest
 from paring.result import Model
 from paring.solvers.quadratic import TRIALS, Quadratic
@@ -29,6 +30,8 @@ ROUNDING = 16 * float(np.finfo(float).eps)  # of a curvature, relative to the se
 FINAL = 1e-13  # and at the end of a stage
 REFITS = 10  # the same where each is a minimisation of its own: groups, bounds, several outputs
 ALIKE = 2  # exchanges of one member, or of one outsider, among those tried first
+FOLLOWED = 16  # sizes beyond: the model's moves are made at once, and not each tried on F
+KEPT = 0.5  # of what the model promises of its moves: where F falls by less, it is not followed
 BATCH = 0.25  # of the support: how many exchanges may be made at once
 
 
@@ -77,12 +80,19 @@ class Support:
         """
         return self.at.converged or self.problem.outputs > 1
 
+    @property
+    def _has_model(self) -> bool:
+        """Whether the tableau's formula can be had here: not beyond the size that is factored."""
+        return self.modelled and (self.size == 0 or self.at.inverse is not None)
+
     # -- minimising ---------------------------------------------------------------------------------------------
 
-    def _minimised(self, units: Indices, dense: Array, b: Any, tolerance: float = WORKING) -> Restricted:
-        features = self.constraint.features(units)
+    def _minimised(
+        self, units: Indices, dense: Array, b: Any, tolerance: float = WORKING, block: _core.Block | None = None
+    ) -> Restricted:
+        features, inverse = self.constraint.features(units), self.problem.outputs == 1
         return minimise_on(
-            self.problem, features, dense[features], b, tolerance=tolerance, inverse=self.problem.outputs == 1
+            self.problem, features, dense[features], b, tolerance=tolerance, inverse=inverse, block=block
         )
 
     def _refit(self, units: Indices) -> None:
@@ -171,6 +181,9 @@ class Support:
         if wanted <= 0:
             return
         gains = self._gains()
+        follow = self._has_model and size > FOLLOWED and not self.deceived
+        if follow and self._follow(self._model(gains, size), size):
+            return
         best = largest(gains, min(wanted, int((gains >= 0).sum())))
         self.enter(best)
 
@@ -185,12 +198,13 @@ class Support:
         while 0 < self.size < self.constraint.units:
             self.design.stop.check()
             gains = self._gains()
-            moved = self._modelled(gains) if self.modelled else self._additive(gains)
+            moved = self._modelled(gains) if self._has_model else self._additive(gains)
             if not moved:
                 break
         if self.at.remaining > FINAL * self.problem.scale:
             kept = self.known
-            self._accept(self.units, self._minimised(self.units, self.dense, self.at.b, FINAL))
+            block, b = self.at.block, self.at.b
+            self._accept(self.units, self._minimised(self.units, self.dense, b, FINAL, block))
             self.known = kept  # the point has moved by no more than Newton's tolerance
 
     def _additive(self, gains: Array) -> bool:
@@ -216,22 +230,39 @@ class Support:
             chosen = chosen[: len(chosen) // 2]
         return False
 
-    def _modelled(self, gains: Array) -> bool:
-        """The tableau's formula on the candidates of largest gain; then the best of them tried on F itself."""
-        candidates = largest(gains, min(self.size + 100, int((gains >= 0).sum())))
-        if len(candidates) == 0:
-            return False
+    def _model(self, gains: Array, size: int) -> Quadratic:
+        """The quadratic model here, for the outsiders of largest gain: as many as may enter, as many again and 100."""
+        few = min(2 * size - self.size + 100, int((gains >= 0).sum()))
         derivatives = self.g, self.h, self.curvature
-        model = Quadratic.build(self.problem, self.at, candidates, derivatives, self.objective - self.tolerance)
+        return Quadratic.build(self.problem, self.at, largest(gains, few), derivatives, self.objective - self.tolerance)
+
+    def _follow(self, model: Quadratic, size: int) -> bool:
+        """Go where the model is lowest after its own moves, if F is lower there too."""
+        moved = model.moved(size)
+        units = np.sort(moved.features)
+        if len(units) < size or np.array_equal(units, self.units):
+            return False
+        start = np.zeros_like(self.dense)
+        start[moved.features] = moved.w
+        at = self._minimised(units, start, moved.b)
+        promised = self.objective - moved.objective
+        self.deceived = not self.objective - at.objective > max(self.tolerance, KEPT * promised)
         if not self.deceived:
-            if self._trials(model, model.ranked(None, ALIKE)):
+            self._accept(units, at)
+        return not self.deceived
+
+    def _modelled(self, gains: Array) -> bool:
+        """The model's own exchanges, all at once; where it has none, or F does not follow, its best ones tried on F."""
+        model = self._model(gains, self.size)
+        if len(model.outsiders) == 0:
+            return False
+        if not self.deceived:
+            if self.size > FOLLOWED and self._follow(model, self.size):
                 return True
             if not self.deceived:
-                return self._trials(model, model.ranked(None))
-        correction = model.corrections(float(gains[candidates].max()))
-        if self._trials(model, model.ranked(correction, ALIKE)):
-            return True
-        return self._trials(model, model.ranked(correction))
+                return self._trials(model, model.ranked(None, ALIKE)) or self._trials(model, model.ranked(None))
+        correction = model.corrections(float(gains[model.outsiders].max()))
+        return self._trials(model, model.ranked(correction, ALIKE)) or self._trials(model, model.ranked(correction))
 
     def _trials(self, model: Quadratic, ranked: Array) -> bool:
         """Try these exchanges on F, each alone; make those that lower it together, or else the best one."""
