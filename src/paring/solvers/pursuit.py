@@ -67,12 +67,14 @@ class Pursuit:
         engine = make_engine(problem, run.tol)
         k = problem.constraint.k
         started = problem.constraint.units_of(start_model(problem, run.start).support)
-        first = np.union1d(np.flatnonzero(problem.constraint.always), started)
+        always = np.flatnonzero(problem.constraint.always)
+        first = np.union1d(always, started)
         path: dict[int, PathPoint] = {}
         if isinstance(run.start, Result):
             path = _inherited(run.start, problem, min(k, len(first)))
         if len(first):
-            engine.enter(first)
+            engine.enter(always)  # first: what spans them must not keep them out
+            engine.enter(np.setdiff1d(started, always))
             engine.shrink(k)
         sizes = stage_sizes(k, max(1, min(len(first), k)), self.sizes == "all")
         model, objective = run.first or begun(problem, run.start)

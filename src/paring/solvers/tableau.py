@@ -59,6 +59,7 @@ class Tableau:
         self.means = problem.means if problem.fit_intercept else None
         self.tolerance = SWAP_TOLERANCE * problem.scale
         constraint = problem.constraint
+        self.always = np.flatnonzero(constraint.always)
         gram: Any = GramRows(problem)
         if problem.d <= WHOLE_GRAM:
             gram = gram.whole()
@@ -79,7 +80,12 @@ class Tableau:
 
     @property
     def size(self) -> int:
-        return self.core.size
+        return self.core.size + len(self.idle)
+
+    @property
+    def idle(self) -> Indices:
+        """Members of ``always`` that cannot enter, being constant or spanned: at weight 0, and counted."""
+        return np.setdiff1d(self.always, self.core.features) if len(self.always) else self.always
 
     @property
     def objective(self) -> float:
@@ -91,10 +97,10 @@ class Tableau:
         self.core.enter(varying, self.design.threads, self.design.stop)
 
     def grow(self, size: int) -> None:
-        self.core.grow(size, self.design.threads, self.design.stop)
+        self.core.grow(size - len(self.idle), self.design.threads, self.design.stop)
 
     def shrink(self, size: int) -> None:
-        self.core.shrink(size, self.design.threads, self.design.stop)
+        self.core.shrink(size - len(self.idle), self.design.threads, self.design.stop)
 
     def polish(self) -> None:
         self.core.polish(self.design.threads, self.design.stop)
@@ -106,11 +112,8 @@ class Tableau:
         self.core.restore(saved)
 
     def model(self) -> Model:
-        """The model on the support, with members of ``always`` that could not enter at weight 0."""
-        always = np.flatnonzero(self.problem.constraint.always)
-        features, w = self.core.features, self.core.weights
-        missing = np.setdiff1d(always, features) if len(always) else always
-        features, w = np.concatenate([features, missing]).astype(np.int64), np.concatenate([w, np.zeros(len(missing))])
+        features = np.concatenate([self.core.features, self.idle]).astype(np.int64)
+        w = np.concatenate([self.core.weights, np.zeros(len(self.idle))])
         order = np.argsort(features)
         intercept = 0.0 if self.means is None else self.problem.null[0] - float(self.means[features] @ w)
         return Model(features[order], w[order], intercept)
