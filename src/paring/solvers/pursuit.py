@@ -87,6 +87,7 @@ class Pursuit:
         engine.polish()
         if size <= SECOND_LOOK and problem.design.entries <= CHEAP_PASS:
             second_look(engine, size)
+        engine.settle()
         state.sizes = state.sizes[1:]
         state.model, state.objective = engine.model(), engine.objective
         if len(state.model.support) and engine.size:  # of fewer where no further feature adds anything

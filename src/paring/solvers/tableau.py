@@ -105,6 +105,9 @@ class Tableau:
     def polish(self) -> None:
         self.core.polish(self.design.threads, self.design.stop)
 
+    def settle(self) -> None:
+        """Nothing: every exchange has been judged exactly."""
+
     def saved(self) -> Any:
         return self.core.saved()
 
