@@ -85,7 +85,7 @@ class Pursuit:
             path = _inherited(run.start, problem, min(k, len(first)))
         plan = stage_sizes(k, max(1, min(len(first), k)), self.sizes == "all")
         model, objective = run.first or begun(problem, run.start)
-        engine = begin(make_engine(problem, run.tol), first, k)
+        engine = begin(make_engine(problem, run.tol), first)
         return PursuitState(model, objective, engine=engine, plan=plan, sizes=plan, first=first, base=first, path=path)
 
     def step(self, problem: Any, state: PursuitState, run: Run) -> PursuitState:
@@ -93,16 +93,16 @@ class Pursuit:
         size = state.sizes[0]
         stage(problem, state.engine, size)
         while not (state.engine.settle(size) and _no_worse(state, size)):
-            state.engine = begin(finer(problem, run.tol), state.base, problem.constraint.k)
+            state.engine = begin(finer(problem, run.tol), state.base)
             stage(problem, state.engine, size)
         engine = state.engine
         state.sizes = state.sizes[1:]
-        state.model, state.base = engine.model(), engine.units
-        state.objective = engine.objective_of(state.model)
+        state.model, state.objective, state.base = engine.model(), engine.objective, engine.units
         if len(state.model.support) and engine.size:  # of fewer where no further feature adds anything
             state.path.setdefault(engine.size, PathPoint(engine.size, state.model, state.objective))
         state.residual = max(0.0, engine.tolerance / problem.scale)
         if not state.sizes and _measured(problem, state, run):
+            state.objective = state.path[engine.size].objective if engine.size in state.path else state.objective
             state.swap_optimal = engine.swap_optimal if engine.settled else None
             state.done = "converged" if engine.settled else "stalled"
         return state
@@ -121,11 +121,13 @@ class Pursuit:
         return Certificate("swap_optimal", state.residual, statement)
 
 
-def begin(engine: Any, first: NDArray[np.int64], k: int) -> Any:
-    """The engine with a support to grow from."""
+def begin(engine: Any, first: NDArray[np.int64]) -> Any:
+    """The engine with a support to grow from: ``always`` before the others, which might span them and keep them out."""
     if len(first):
-        engine.enter(first)
-        engine.shrink(k)
+        always = np.flatnonzero(engine.constraint.always)
+        engine.enter(always)
+        engine.enter(np.setdiff1d(first, always))
+        engine.shrink(engine.constraint.k)
     return engine
 
 
@@ -170,7 +172,7 @@ def _measured(problem: Any, state: PursuitState, run: Run) -> bool:
     state.sizes = [size for size in state.plan if size >= points[wrong].size]
     state.path = {point.size: state.path[point.size] for point in points[:wrong]}
     state.base = points[wrong - 1].model.support if wrong else state.first
-    state.engine = begin(finer(problem, run.tol), state.base, problem.constraint.k)
+    state.engine = begin(finer(problem, run.tol), state.base)
     return False
 
 
@@ -207,9 +209,13 @@ def second_look(engine: Any, size: int, most: int) -> None:
 
 def make_engine(problem: Any, tol: float) -> Any:
     """Tableau where every exchange can be judged exactly within memory; else the quadratic model at the minimiser."""
+    return Tableau(problem) if works_on_tableaus(problem) else Support(problem, tol)
+
+
+def works_on_tableaus(problem: Any) -> bool:
     constraint = problem.constraint
     exact = problem.loss.name == "squared" and constraint.unit_of is None and constraint.lower is None
-    return Tableau(problem) if exact and 8 * constraint.k * problem.d <= TABLEAU_BYTES else Support(problem, tol)
+    return exact and 8 * constraint.k * int(problem.d) <= TABLEAU_BYTES
 
 
 def finer(problem: Any, tol: float) -> Any:
