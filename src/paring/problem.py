@@ -31,6 +31,7 @@ NULL_TOLERANCE = 1e-14
 FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
 SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
 LARGEST, SMALLEST = 1e70, 1e-70  # of columns and targets: products of four are neither infinite nor 0
+DUST = 1e-12  # of what F can fall by: what a feature adds is rounding
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 
 
@@ -82,15 +83,25 @@ class Problem:
     def _known(self, loss: losses.Loss) -> losses.Loss:
         if loss.name != "multinomial" or loss.parameter:
             return loss
-        return loss(max(int(self.y.max()) + 1, 2))
+        classes = np.unique(self.y)
+        gaps = np.flatnonzero(classes != np.arange(len(classes)))
+        if len(gaps) and (classes >= 0).all() and (classes == np.floor(classes)).all():  # else the loss refuses them
+            raise ValueError(
+                f"y holds class {classes[-1]:g} but none {gaps[0]}: number the classes 0 to {len(classes) - 1} "
+                "(numpy.unique(y, return_inverse=True)), or say how many there are: losses.multinomial(classes)"
+            )
+        return loss(max(len(classes), 2))
 
     def with_loss(self, loss: losses.Loss) -> Problem:
         """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
         other = copy.copy(self)
-        for derived in ("null", "scale", "target", "lipschitz"):
+        for derived in ("null", "scale", "steepest", "target", "lipschitz"):
             vars(other).pop(derived, None)
         other.loss = loss
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "target"}  # the core's: made anew
 
     @property
     def outputs(self) -> int:
@@ -162,6 +173,20 @@ class Problem:
         if self.loss.targets == "count":  # scores of 0 say nothing of rounding where all counts are tiny
             unfitted = min(unfitted, abs(self.null[1]) + abs(least))
         return max(self.null[1] - least, NULL_TOLERANCE * unfitted, np.finfo(float).tiny * 1e50)
+
+    def counts(self, model: Model) -> NDArray[np.bool_]:
+        """Of each feature of the model, whether F feels it: whether its scores, by the slopes that F has without
+        features, come to more than DUST of what F can fall by. The rest is rounding. Cost: O(n), once."""
+        sizes = np.abs(model.weights) if model.weights.ndim == 1 else np.linalg.norm(model.weights, axis=1)
+        sizes = sizes * np.sqrt(self.squares[model.support])
+        return (sizes > 0) & (sizes * self.steepest > DUST * self.scale)
+
+    @cached_property
+    def steepest(self) -> float:
+        """The root of the mean square of the slopes at the null model."""
+        b, _ = self.null
+        z = np.full(self.n, b) if self.outputs == 1 else np.tile(b, (self.n, 1))
+        return float(np.sqrt(self.v @ (self.loss.core.slope(z, self.y).reshape(self.n, -1) ** 2).sum(axis=1) / self.n))
 
     def minimise_on(self, features: Indices, w: Array | None = None, b: Any = None) -> Restricted:
         """The minimiser of F over those features and the intercept, from (w, b)."""
@@ -294,8 +319,10 @@ def _check_columns(products: Array, sums: Array, squares: Array) -> None:
 
 
 def _ridge(ridge: Any) -> float:
-    if not isinstance(ridge, Real) or not 0 <= float(ridge) <= LARGEST:
-        raise ValueError(f"ridge must be a number of at least 0 (and at most {LARGEST:g}), got {ridge!r}")
+    if not isinstance(ridge, Real) or not float(ridge) >= 0:
+        raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
+    if float(ridge) > LARGEST:
+        raise ValueError(f"ridge must be a number of at most {LARGEST:g}, got {ridge!r}: all weights would be 0")
     return float(ridge)
 
 
