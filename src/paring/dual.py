@@ -42,6 +42,16 @@ def has_bound(problem: Any) -> bool:
     return bool(problem.ridge > 0 or feasible.lower is not None or np.isfinite(feasible.radius))
 
 
+def least_bound(problem: Any) -> float:
+    """D(0), the least that the loss can be: a bound on any model, less its rounding. Cost: O(n)."""
+    y = problem.y
+    conjugate = problem.loss.core.conjugate(
+        np.zeros(problem.n if problem.outputs == 1 else (problem.n, problem.outputs)), y
+    )
+    size = np.abs(conjugate) + (y if problem.loss.targets == "count" else 0.0)
+    return -float(problem.v @ conjugate + ROUNDING * (problem.v @ size)) / problem.n
+
+
 # -- a feasible dual point from scores --------------------------------------------------------------------------------
 
 

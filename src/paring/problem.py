@@ -30,6 +30,8 @@ Indices = NDArray[np.int64]
 NULL_TOLERANCE = 1e-14
 FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
 SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
+LARGEST, SMALLEST = 1e70, 1e-70  # of columns and targets: products of four are neither infinite nor 0
+DUST = 1e-12  # of what F can fall by: what a feature adds is rounding
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 
 
@@ -37,7 +39,8 @@ class Problem:
     """One exact-k problem.
 
     X : (n, d) array, SciPy sparse matrix, memory map or ``paring.data.design.Design``; not copied if usable as it lies.
-    y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial.
+    y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial. Columns of X and real targets lie
+        between 1e-70 and 1e70 in size, or are 0.
     loss : a name or a ``paring.losses`` object. constraint : ``TopK(k, ...)``, with ``& L2Ball(tau)`` if wanted.
     ridge : l2 weight. sample_weight : (n,) non-negative; only their ratios matter.
     Cost: one pass over X (it also finds NaN and infinity).
@@ -63,6 +66,8 @@ class Problem:
         self.v = _weights(sample_weight, self.n)
         self.loss = self._known(losses.get(loss))
         self.loss.check_targets(self.y)
+        if self.loss.targets in ("real", "count"):
+            _check_size_of_targets(self.y)
         self.ridge = _ridge(ridge)
         self.fit_intercept = bool(fit_intercept)
         if not isinstance(constraint, TopK):
@@ -70,29 +75,33 @@ class Problem:
         self.constraint: Feasible = constraint.bind(self.d, self.outputs)
         middle = float(np.average(self.y, weights=self.v)) if self.fit_intercept else 0.0
         products, sums, squares = self.design.moments(self.v * (self.y - middle), self.v)
-        if not np.isfinite(squares).all():
-            column = int(np.flatnonzero(~np.isfinite(squares))[0])
-            raise ValueError(
-                f"X holds NaN or infinity (or values beyond 1e150) in column {column}; impute or drop them first"
-            )
+        _check_columns(products, sums, squares / self.n)
         self.products: Array = products / self.n  # X'V (y - its mean, with an intercept) / n
         self.means: Array = sums / self.n
         self.squares: Array = squares / self.n  # second moments of the columns
-        if not np.isfinite(self.null[1]):
-            raise ValueError("the loss of y overflows even without features: y is too large, rescale it")
 
     def _known(self, loss: losses.Loss) -> losses.Loss:
         if loss.name != "multinomial" or loss.parameter:
             return loss
-        return loss(max(int(self.y.max()) + 1, 2))
+        classes = np.unique(self.y)
+        gaps = np.flatnonzero(classes != np.arange(len(classes)))
+        if len(gaps) and (classes >= 0).all() and (classes == np.floor(classes)).all():  # else the loss refuses them
+            raise ValueError(
+                f"y holds class {classes[-1]:g} but none {gaps[0]}: number the classes 0 to {len(classes) - 1} "
+                "(numpy.unique(y, return_inverse=True)), or say how many there are: losses.multinomial(classes)"
+            )
+        return loss(max(len(classes), 2))
 
     def with_loss(self, loss: losses.Loss) -> Problem:
         """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
         other = copy.copy(self)
-        for derived in ("null", "scale", "target", "lipschitz"):
+        for derived in ("null", "scale", "steepest", "target", "lipschitz"):
             vars(other).pop(derived, None)
         other.loss = loss
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "target"}  # the core's: made anew
 
     @property
     def outputs(self) -> int:
@@ -161,7 +170,23 @@ class Problem:
         zeros = np.zeros(self.n if self.outputs == 1 else (self.n, self.outputs))
         least = -float(self.v @ self.loss.core.conjugate(zeros, self.y)) / self.n
         unfitted = self.value_at(zeros, np.zeros(0)) - least
+        if self.loss.targets == "count":  # scores of 0 say nothing of rounding where all counts are tiny
+            unfitted = min(unfitted, abs(self.null[1]) + abs(least))
         return max(self.null[1] - least, NULL_TOLERANCE * unfitted, np.finfo(float).tiny * 1e50)
+
+    def counts(self, model: Model) -> NDArray[np.bool_]:
+        """Of each feature of the model, whether F feels it: whether its scores, by the slopes that F has without
+        features, come to more than DUST of what F can fall by. The rest is rounding. Cost: O(n), once."""
+        sizes = np.abs(model.weights) if model.weights.ndim == 1 else np.linalg.norm(model.weights, axis=1)
+        sizes = sizes * np.sqrt(self.squares[model.support])
+        return (sizes > 0) & (sizes * self.steepest > DUST * self.scale)
+
+    @cached_property
+    def steepest(self) -> float:
+        """The root of the mean square of the slopes at the null model."""
+        b, _ = self.null
+        z = np.full(self.n, b) if self.outputs == 1 else np.tile(b, (self.n, 1))
+        return float(np.sqrt(self.v @ (self.loss.core.slope(z, self.y).reshape(self.n, -1) ** 2).sum(axis=1) / self.n))
 
     def minimise_on(self, features: Indices, w: Array | None = None, b: Any = None) -> Restricted:
         """The minimiser of F over those features and the intercept, from (w, b)."""
@@ -273,9 +298,31 @@ def _targets(y: ArrayLike, n: int) -> Array:
     return floats
 
 
+def _check_size_of_targets(y: Array) -> None:
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest > LARGEST or 0 < largest < SMALLEST:
+        what = f"values beyond {LARGEST:g}" if largest > LARGEST else f"no value above {SMALLEST:g}"
+        raise ValueError(f"y holds {what} in size: rescale it")
+
+
+def _check_columns(products: Array, sums: Array, squares: Array) -> None:
+    """Refuse columns whose squares, or their products with others, would overflow or vanish."""
+    size = np.sqrt(squares)
+    large = np.flatnonzero(~(size <= LARGEST))
+    if len(large):
+        raise ValueError(
+            f"X holds NaN or infinity (or values beyond {LARGEST:g}) in column {large[0]}; impute or drop them first"
+        )
+    small = np.flatnonzero((size < SMALLEST) & ((squares != 0) | (sums != 0) | (products != 0)))
+    if len(small):
+        raise ValueError(f"column {small[0]} of X holds no value above {SMALLEST:g} in size: rescale or drop it")
+
+
 def _ridge(ridge: Any) -> float:
-    if not isinstance(ridge, Real) or not 0 <= float(ridge) < np.inf:
+    if not isinstance(ridge, Real) or not float(ridge) >= 0:
         raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
+    if float(ridge) > LARGEST:
+        raise ValueError(f"ridge must be a number of at most {LARGEST:g}, got {ridge!r}: all weights would be 0")
     return float(ridge)
 
 

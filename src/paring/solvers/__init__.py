@@ -73,7 +73,7 @@ def solve(
         chosen = chosen()
     if not hasattr(chosen, "init"):
         raise TypeError(f"solver must be a name listed by `paring solvers` or a solver object, got {solver!r}")
-    if not 0 < tol < np.inf:
+    if not (isinstance(tol, Real) and 0 < float(tol) < np.inf):
         raise ValueError(f"tol must be a positive number, got {tol!r}")
     limits = [max_passes] if time_limit is None else [max_passes, time_limit]
     if not all(isinstance(limit, Real) and not np.isnan(limit) for limit in limits):

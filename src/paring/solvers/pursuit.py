@@ -85,7 +85,7 @@ class Pursuit:
             path = _inherited(run.start, problem, min(k, len(first)))
         plan = stage_sizes(k, max(1, min(len(first), k)), self.sizes == "all")
         model, objective = run.first or begun(problem, run.start)
-        engine = begin(make_engine(problem, run.tol), first, k)
+        engine = begin(make_engine(problem, run.tol), first)
         return PursuitState(model, objective, engine=engine, plan=plan, sizes=plan, first=first, base=first, path=path)
 
     def step(self, problem: Any, state: PursuitState, run: Run) -> PursuitState:
@@ -93,7 +93,7 @@ class Pursuit:
         size = state.sizes[0]
         stage(problem, state.engine, size)
         while not (state.engine.settle(size) and _no_worse(state, size)):
-            state.engine = begin(finer(problem, run.tol), state.base, problem.constraint.k)
+            state.engine = begin(finer(problem, run.tol), state.base)
             stage(problem, state.engine, size)
         engine = state.engine
         state.sizes = state.sizes[1:]
@@ -102,6 +102,7 @@ class Pursuit:
             state.path.setdefault(engine.size, PathPoint(engine.size, state.model, state.objective))
         state.residual = max(0.0, engine.tolerance / problem.scale)
         if not state.sizes and _measured(problem, state, run):
+            state.objective = state.path[engine.size].objective if engine.size in state.path else state.objective
             state.swap_optimal = engine.swap_optimal if engine.settled else None
             state.done = "converged" if engine.settled else "stalled"
         return state
@@ -120,11 +121,13 @@ class Pursuit:
         return Certificate("swap_optimal", state.residual, statement)
 
 
-def begin(engine: Any, first: NDArray[np.int64], k: int) -> Any:
-    """The engine with a support to grow from."""
+def begin(engine: Any, first: NDArray[np.int64]) -> Any:
+    """The engine with a support to grow from: ``always`` before the others, which might span them and keep them out."""
     if len(first):
-        engine.enter(first)
-        engine.shrink(k)
+        always = np.flatnonzero(engine.constraint.always)
+        engine.enter(always)
+        engine.enter(np.setdiff1d(first, always))
+        engine.shrink(engine.constraint.k)
     return engine
 
 
@@ -151,11 +154,11 @@ def _no_worse(state: PursuitState, size: int) -> bool:
 
 
 def _measured(problem: Any, state: PursuitState, run: Run) -> bool:
-    """Whether the path measured on the data is what the tableau says it is; the objectives are then the data's.
+    """Whether the path measured on the data is what tableaus say it is; the objectives are then the data's.
 
-    If not, back to the first size that is not, with a finer engine.
+    If not, back to the first size that is not, with a finer engine. Cost: the columns on the path, once.
     """
-    if not isinstance(state.engine, Tableau) or not state.path:
+    if not (state.path and works_on_tableaus(problem)):
         return True
     points = [state.path[size] for size in sorted(state.path)]
     objectives, steep = measured(problem, [point.model for point in points])
@@ -163,13 +166,13 @@ def _measured(problem: Any, state: PursuitState, run: Run) -> bool:
     for at, point in enumerate(points):
         off[at] |= not abs(objectives[at] - point.objective) <= AGREES * problem.scale
         state.path[point.size] = PathPoint(point.size, point.model, float(objectives[at]))
-    if not off.any():
+    if not (off.any() and isinstance(state.engine, Tableau)):
         return True
     wrong = int(off.argmax())
     state.sizes = [size for size in state.plan if size >= points[wrong].size]
     state.path = {point.size: state.path[point.size] for point in points[:wrong]}
     state.base = points[wrong - 1].model.support if wrong else state.first
-    state.engine = begin(finer(problem, run.tol), state.base, problem.constraint.k)
+    state.engine = begin(finer(problem, run.tol), state.base)
     return False
 
 
@@ -206,9 +209,13 @@ def second_look(engine: Any, size: int, most: int) -> None:
 
 def make_engine(problem: Any, tol: float) -> Any:
     """Tableau where every exchange can be judged exactly within memory; else the quadratic model at the minimiser."""
+    return Tableau(problem) if works_on_tableaus(problem) else Support(problem, tol)
+
+
+def works_on_tableaus(problem: Any) -> bool:
     constraint = problem.constraint
     exact = problem.loss.name == "squared" and constraint.unit_of is None and constraint.lower is None
-    return Tableau(problem) if exact and 8 * constraint.k * problem.d <= TABLEAU_BYTES else Support(problem, tol)
+    return exact and 8 * constraint.k * int(problem.d) <= TABLEAU_BYTES
 
 
 def finer(problem: Any, tol: float) -> Any:
