@@ -2,8 +2,8 @@
 
     min F(w, b)   subject to   |w|_0 <= k   (groups, always, never, bounds)
 
-Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, then twice as many each time, or three tenths
-more where that is cheaper: on a tableau; ending at k);
+Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, three tenths more each time up to 23, from there
+twice as many, or on a tableau still three tenths more; ending at k);
 in each stage enter the features of largest gain, minimise, and exchange members for outsiders while F falls. On small
 data small sizes are also reached from above (a few more, exchange, as many fewer, exchange). Every stage ends
 swap-optimal, so every model on the path is what asking for its size alone gives.
@@ -14,7 +14,7 @@ Where columns are so nearly collinear that a Gram matrix does not tell, on an or
 are refused (``support.py``), and at a larger ridge on the way where weights might run off (``softened.py``).
 
 Source: paring. Grown from OLS/OMP (Chen, Billings & Luo 1989), exchange as in Efroymson 1960 and abess (Zhu et al.
-2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 10 + 3.3 log10(k/10), or 10 + 9.
+2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 13 + 3.3 log10(k/23), or 13 + 9.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from paring.solvers.support import Support
 from paring.solvers.tableau import Tableau
 
 ONE_BY_ONE = 10  # sizes up to here are all visited
-GROWTH = 2.0  # beyond: from a stage to the next
-TABLEAU_GROWTH = 1.3  # of a tableau, whose exchanges cost more than the stages that spare them
+GROWTH = 1.3  # beyond: from a stage to the next,
+FEW = 20  # and from sizes beyond this:
+FAR_GROWTH = 2.0  # of stages that each cost passes and trials; the exchanges of a tableau cost more than its stages
 SAME = 1e-9  # objectives so near, relative to F at the null model, are of one problem
 SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
 CHEAP_PASS = 800_000  # entries of X: a pass is under a millisecond
@@ -44,13 +45,13 @@ STEEP = 1e-16  # the same: what the slope on a support could gain along one of i
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
 
 
-def stage_sizes(k: int, first: int = 1, every: bool = False, growth: float = GROWTH) -> list[int]:
-    """The sizes visited on the way from ``first`` to k: a fixed sequence, then k itself."""
+def stage_sizes(k: int, first: int = 1, every: bool = False, growth: float = FAR_GROWTH) -> list[int]:
+    """The sizes visited on the way from ``first`` to k: a fixed sequence, then k itself. ``growth``: beyond FEW."""
     sizes, size = [], 1
     while size < k:
         if size >= first:
             sizes.append(size)
-        size = size + 1 if every or size < ONE_BY_ONE else int(np.ceil(size * growth))
+        size = size + 1 if every or size < ONE_BY_ONE else int(np.ceil(size * (growth if size > FEW else GROWTH)))
     return [*sizes, k]
 
 
@@ -86,7 +87,7 @@ class Pursuit:
         path: dict[int, PathPoint] = {}
         if isinstance(run.start, Result):
             path = _inherited(run.start, problem, min(k, len(first)))
-        growth = TABLEAU_GROWTH if works_on_tableaus(problem) else GROWTH
+        growth = GROWTH if works_on_tableaus(problem) else FAR_GROWTH
         plan = stage_sizes(k, max(1, min(len(first), k)), self.sizes == "all", growth)
         model, objective = run.first or begun(problem, run.start)
         engine = begin(make_engine(problem, run.tol), first)
