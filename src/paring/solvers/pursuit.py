@@ -2,11 +2,11 @@
 
     min F(w, b)   subject to   |w|_0 <= k   (groups, always, never, bounds)
 
-Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, three tenths more each time up to 23, from there
-twice as many, or on a tableau still three tenths more; ending at k);
-in each stage enter the features of largest gain, minimise, and exchange members for outsiders while F falls. On small
-data small sizes are also reached from above (a few more, exchange, as many fewer, exchange). Every stage ends
-swap-optimal, so every model on the path is what asking for its size alone gives.
+Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, three tenths more each time up to 23, then
+twice as many, or on a tableau still three tenths more; ending at k); in each stage enter the features of largest gain,
+minimise, and exchange members for outsiders while F falls. On small data small sizes are also reached from above (a
+few more, exchange, as many fewer, exchange). Every stage ends swap-optimal, so every model on the path is what asking
+for its size alone gives.
 
 Squared loss of single features without bounds works on a tableau (``tableau.py``): every exchange is judged exactly.
 Where columns are so nearly collinear that a Gram matrix does not tell, on an orthogonal basis of the support
@@ -14,7 +14,8 @@ Where columns are so nearly collinear that a Gram matrix does not tell, on an or
 are refused (``support.py``), and at a larger ridge on the way where weights might run off (``softened.py``).
 
 Source: paring. Grown from OLS/OMP (Chen, Billings & Luo 1989), exchange as in Efroymson 1960 and abess (Zhu et al.
-2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 13 + 3.3 log10(k/23), or 13 + 9.
+2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 13, then one a
+doubling.
 """
 
 from __future__ import annotations

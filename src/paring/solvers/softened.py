@@ -38,7 +38,8 @@ class Softened(Support):
 
     def __init__(self, problem: Any, tol: float) -> None:
         super().__init__(problem, tol)
-        self.tol, self.guide = tol, None
+        self.tol = tol
+        self.guide: Support | None = None
 
     def grow(self, size: int) -> None:
         if self.size < size and size > DIRECT and self._guided(size):
