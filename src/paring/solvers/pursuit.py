@@ -2,19 +2,21 @@
 
     min F(w, b)   subject to   |w|_0 <= k   (groups, always, never, bounds)
 
-Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, then three tenths more each time, ending at k);
-in each stage enter the features of largest gain, minimise, and exchange members for outsiders while F falls. On small
-data small sizes are also reached from above (a few more, exchange, as many fewer, exchange). Every stage ends
-swap-optimal, so every model on the path is what asking for its size alone gives. With a ridge, k is also reached from
-the support that hard thresholding ends at, and on large data with a large ridge from there alone (``opening.py``).
+Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, three tenths more each time up to 23, then
+twice as many, or on a tableau still three tenths more; ending at k); in each stage enter the features of largest gain,
+minimise, and exchange members for outsiders while F falls. On small data small sizes are also reached from above (a
+few more, exchange, as many fewer, exchange). Every stage ends swap-optimal, so every model on the path is what asking
+for its size alone gives. With a ridge, k is also reached from the support that hard thresholding ends at, and on large
+data with a large ridge from there alone (``opening.py``).
 
 Squared loss of single features without bounds works on a tableau (``tableau.py``): every exchange is judged exactly.
 Where columns are so nearly collinear that a Gram matrix does not tell, on an orthogonal basis of the support
 (``orthogonal.py``). Otherwise on the quadratic model at the minimiser, whose best exchanges are tried on F before they
-are refused (``support.py``).
+are refused (``support.py``), and at a larger ridge on the way where weights might run off (``softened.py``).
 
 Source: paring. Grown from OLS/OMP (Chen, Billings & Luo 1989), exchange as in Efroymson 1960 and abess (Zhu et al.
-2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 10 + 9 log10(k/10).
+2020), staged and batched. Cost: about two passes a stage and one a batch of exchanges; stages are 13, then one a
+doubling.
 """
 
 from __future__ import annotations
@@ -30,11 +32,14 @@ from paring.solvers import opening
 from paring.solvers._loop import Run, State, begun, start_model
 from paring.solvers.measure import measured
 from paring.solvers.orthogonal import Orthogonal
+from paring.solvers.softened import Softened, soft_ridge
 from paring.solvers.support import Support
 from paring.solvers.tableau import Tableau
 
 ONE_BY_ONE = 10  # sizes up to here are all visited
-GROWTH = 1.3
+GROWTH = 1.3  # beyond: from a stage to the next,
+FEW = 20  # and from sizes beyond this:
+FAR_GROWTH = 2.0  # of stages that each cost passes and trials; the exchanges of a tableau cost more than its stages
 SAME = 1e-9  # objectives so near, relative to F at the null model, are of one problem
 SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
 CHEAP_PASS = 800_000  # entries of X: a pass is under a millisecond
@@ -43,14 +48,19 @@ STEEP = 1e-16  # the same: what the slope on a support could gain along one of i
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
 
 
-def stage_sizes(k: int, first: int = 1, every: bool = False) -> list[int]:
-    """The sizes visited on the way from ``first`` to k: a fixed sequence, then k itself."""
+def stage_sizes(k: int, first: int = 1, every: bool = False, growth: float = FAR_GROWTH) -> list[int]:
+    """The sizes visited on the way from ``first`` to k: a fixed sequence, then k itself. ``growth``: beyond FEW."""
     sizes, size = [], 1
     while size < k:
         if size >= first:
             sizes.append(size)
-        size = size + 1 if every or size < ONE_BY_ONE else int(np.ceil(size * GROWTH))
+        size = size + 1 if every or size < ONE_BY_ONE else int(np.ceil(size * (growth if size > FEW else GROWTH)))
     return [*sizes, k]
+
+
+def planned(problem: Any, begun_with: int, every: bool = False) -> list[int]:
+    k, growth = problem.constraint.k, GROWTH if works_on_tableaus(problem) else FAR_GROWTH
+    return stage_sizes(k, max(1, min(begun_with, k)), every, growth)
 
 
 @dataclass
@@ -96,7 +106,7 @@ class Pursuit:
         path: dict[int, PathPoint] = {}
         if isinstance(run.start, Result):
             path = _inherited(run.start, problem, min(k, len(first)))
-        plan = stage_sizes(k, max(1, min(len(first), k)), self.sizes == "all")
+        plan = planned(problem, len(first), self.sizes == "all")
         model, objective = run.first or begun(problem, run.start)
         if opening.goes_straight(problem, run, self.sizes):
             return PursuitState(model, objective, opening=opening.begun(problem, run))
@@ -152,8 +162,7 @@ def _started(problem: Any, state: PursuitState, run: Run, first: NDArray[np.int6
 
 def _from_nothing(problem: Any, state: PursuitState, run: Run) -> PursuitState:
     always = np.flatnonzero(problem.constraint.always)
-    plan = stage_sizes(problem.constraint.k, max(1, len(always)))
-    return _started(problem, replace(state, opening=None), run, always, plan)
+    return _started(problem, replace(state, opening=None), run, always, planned(problem, len(always)))
 
 
 def _opening(problem: Any, state: PursuitState, run: Run) -> PursuitState:
@@ -269,7 +278,9 @@ def second_look(engine: Any, size: int, most: int) -> None:
 
 def make_engine(problem: Any, tol: float) -> Any:
     """Tableau where every exchange can be judged exactly within memory; else the quadratic model at the minimiser."""
-    return Tableau(problem) if works_on_tableaus(problem) else Support(problem, tol)
+    if works_on_tableaus(problem):
+        return Tableau(problem)
+    return Softened(problem, tol) if problem.ridge < soft_ridge(problem) else Support(problem, tol)
 
 
 def works_on_tableaus(problem: Any) -> bool:
