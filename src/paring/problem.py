@@ -94,10 +94,17 @@ class Problem:
 
     def with_loss(self, loss: losses.Loss) -> Problem:
         """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
+        return self._with("loss", loss)
+
+    def with_ridge(self, ridge: float) -> Problem:
+        """The same problem with another ridge. Cost: none."""
+        return self._with("ridge", ridge)
+
+    def _with(self, part: str, value: Any) -> Problem:
         other = copy.copy(self)
         for derived in ("null", "scale", "steepest", "target", "lipschitz"):
             vars(other).pop(derived, None)
-        other.loss = loss
+        setattr(other, part, value)
         return other
 
     def __getstate__(self) -> dict[str, Any]:

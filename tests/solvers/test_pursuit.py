@@ -313,7 +313,7 @@ def test_a_path_inherits_no_model_that_the_constraint_forbids(loss: str, limits:
     for size, point in solve(limited, start=free).path.items():
         assert limited.constraint.contains(point.model.dense(limited.d))
         assert set(limits.get("always", ())) <= set(point.model.support.tolist())
-        assert len(point.model.support) == size
+        assert len(point.model.support) <= size  # a weight at a bound of 0 is not shown
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
