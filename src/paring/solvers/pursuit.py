@@ -42,7 +42,7 @@ FEW = 20  # and from sizes beyond this:
 FAR_GROWTH = 2.0  # of stages that each cost passes and trials; the exchanges of a tableau cost more than its stages
 SAME = 1e-9  # objectives so near, relative to F at the null model, are of one problem
 SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
-CHEAP_PASS = 800_000  # entries of X: a pass is under a millisecond
+CHEAP_PASS = 800_000  # entries of X, and columns: a pass is under a millisecond
 AGREES = 1e-9  # of F at the null model: what a tableau's F and that of the data may differ by
 STEEP = 1e-16  # the same: what the slope on a support could gain along one of its columns
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
@@ -203,7 +203,7 @@ def begin(engine: Any, first: NDArray[np.int64]) -> Any:
 def stage(problem: Any, engine: Any, size: int) -> None:
     engine.grow(size)
     engine.polish()
-    if size <= SECOND_LOOK and problem.design.entries <= CHEAP_PASS:
+    if size <= SECOND_LOOK and max(problem.design.entries, problem.d) <= CHEAP_PASS:
         second_look(engine, size, rank_bound(problem))
 
 
