@@ -148,7 +148,7 @@ def test_callbacks_cannot_write_into_the_model(solver: str, loss: str) -> None:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tau", [1e300, 1e-300, 0, -1.0, np.nan, np.inf, "a", None])
+@pytest.mark.parametrize("tau", [1e300, 1e-300, 0, -1.0, np.nan, "a", None])
 def test_balls_of_no_sensible_radius(tau: Any) -> None:
     with pytest.raises(ValueError, match="L2Ball: tau must be positive"):
         L2Ball(tau)
