@@ -35,7 +35,7 @@ DOUBTS = 64  # exchanges that rounding may hide, looked at at most
 BATCH = 0.1  # of the support: how many exchanges may be made at once
 CACHE_BYTES = 1 << 27  # of Gram rows kept for features that come back
 WHOLE_GRAM = 512
-AT_ONCE = 16  # Gram rows made in one pass: so many take little longer than one
+AT_ONCE = 24  # Gram rows made in one pass: so many fill the registers, and take little longer than one
 
 
 def first_of_gain(gains: Array, count: int, tolerance: float) -> Indices:
