@@ -13,6 +13,7 @@ from paring.problem import Problem
 from paring.result import Result
 from paring.solvers import registry
 from paring.solvers._loop import Progress, Run, Solver, run_loop
+from paring.solvers.pursuit import exchangeable
 
 SMALL = 100_000  # entries of X: a pass takes a tenth of a millisecond
 MANY = 2000  # features, from which on diht was measured to come as low as pursuit or lower, and mostly sooner
@@ -26,6 +27,8 @@ def choose(problem: Problem) -> tuple[str, str]:
         return "iht", "auto: L2Ball asks for a projection at every step"
     if problem.ridge > 0 and problem.constraint.k >= MANY and problem.loss.name not in ("multinomial", "poisson"):
         return "diht", f"auto: with a ridge and k >= {MANY:,} it comes as low as pursuit, and mostly sooner"
+    if not exchangeable(problem):
+        return "htp", "auto: the features are too many for pursuit's exchanges"
     return "pursuit", "auto: the data are at hand, and no solver was measured to find better models in less time"
 
 

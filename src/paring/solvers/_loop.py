@@ -133,7 +133,8 @@ def run_loop(problem: Any, solver: Solver, run: Run, why: str) -> Result:
     """Rounds of ``solver`` until it is done or must end; the Result is of the last whole round, whatever happened."""
     begin = time.perf_counter()
     stop = _core.Stop() if run.time_limit is None else _core.Stop(float(run.time_limit))
-    with _borrowed(problem.design, stop, run.threads), one_thread(getattr(problem.design, "entries", 0)):
+    size = getattr(problem.design, "entries", 0) * problem.outputs**2
+    with _borrowed(problem.design, stop, run.threads), one_thread(size):
         return _rounds(problem, solver, run, why, stop, begin)
 
 

@@ -42,10 +42,11 @@ FEW = 20  # and from sizes beyond this:
 FAR_GROWTH = 2.0  # of stages that each cost passes and trials; the exchanges of a tableau cost more than its stages
 SAME = 1e-9  # objectives so near, relative to F at the null model, are of one problem
 SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
-CHEAP_PASS = 800_000  # entries of X: a pass is under a millisecond
+CHEAP_PASS = 800_000  # entries of X, and columns: a pass is under a millisecond
 AGREES = 1e-9  # of F at the null model: what a tableau's F and that of the data may differ by
 STEEP = 1e-16  # the same: what the slope on a support could gain along one of its columns
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
+MOST = 10_000  # features exchanged: their inverse Hessian is 0.8 GB, and some copies are needed
 
 
 def stage_sizes(k: int, first: int = 1, every: bool = False, growth: float = FAR_GROWTH) -> list[int]:
@@ -203,7 +204,7 @@ def begin(engine: Any, first: NDArray[np.int64]) -> Any:
 def stage(problem: Any, engine: Any, size: int) -> None:
     engine.grow(size)
     engine.polish()
-    if size <= SECOND_LOOK and problem.design.entries <= CHEAP_PASS:
+    if size <= SECOND_LOOK and max(problem.design.entries, problem.d) <= CHEAP_PASS:
         second_look(engine, size, rank_bound(problem))
 
 
@@ -295,6 +296,12 @@ def finer(problem: Any, tol: float) -> Any:
     return Orthogonal(problem) if fits else Support(problem, tol)
 
 
+def exchangeable(problem: Any) -> bool:
+    """Whether matrices of |S| x |S| can be kept."""
+    k, unit_of = problem.constraint.k, problem.constraint.unit_of
+    return bool((k if unit_of is None else np.sort(np.bincount(unit_of))[::-1][:k].sum()) <= MOST)
+
+
 def refuse(problem: Any) -> None:
     """Problems pursuit cannot take, with the remedy."""
     if not problem.loss.smooth:
@@ -304,3 +311,8 @@ def refuse(problem: Any) -> None:
         )
     if np.isfinite(problem.constraint.radius):
         raise ValueError("pursuit: L2Ball is not handled; use solver='iht', or ridge instead of the ball")
+    if not exchangeable(problem):
+        raise ValueError(
+            f"pursuit: exchanges of more than {MOST:,} features need matrices of that size squared; use solver='htp', "
+            "or with a ridge 'diht'"
+        )
