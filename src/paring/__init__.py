@@ -17,7 +17,9 @@ _HOME: dict[str, str] = {
     "losses": "losses",
     "minimize": "_minimize",
     "open_dataset": "data.folder",
+    "penalties": "penalties",
     "save_model": "model_io",
+    "screening": "screening",
     "solve": "solvers",
     "solvers": "solvers",
 }

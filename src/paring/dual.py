@@ -189,7 +189,7 @@ class DualPoint:
         with np.errstate(over="ignore", invalid="ignore"):
             fit = -float((problem.v * conjugate).sum()) / problem.n
             total = largest_gains(problem, t * self.c, t * self.error)
-            bound = fit - total - ROUNDING * (_magnitude(problem, a, conjugate) + total)
+            bound = fit - total - ROUNDING * (magnitude(problem, a, conjugate) + total)
         return bound if np.isfinite(bound) else -np.inf
 
     def best(self) -> float:
@@ -268,7 +268,7 @@ def _within_ball(problem: Any, square: float) -> float:
     return norm * radius - 0.5 * ridge * radius**2 if np.isfinite(radius) else np.inf
 
 
-def _magnitude(problem: Any, a: Array, conjugate: Array) -> float:
+def magnitude(problem: Any, a: Array, conjugate: Array) -> float:
     """The size of what is added up in (1/n) sum v loss*(a), before anything cancels."""
     v, y, n = problem.v, problem.y, problem.n
     size = float((v * np.abs(conjugate)).sum()) / n

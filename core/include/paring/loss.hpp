@@ -15,6 +15,8 @@ class Loss {
     virtual ~Loss() = default;
 
     virtual Index outputs() const { return 1; }
+    // Whether the curvature is 1 everywhere: a quadratic model of the loss is then the loss.
+    virtual bool is_quadratic() const { return false; }
     // The largest curvature; infinity where there is none.
     virtual double curvature_bound() const = 0;
     virtual void evaluate(const double* z, const double* y, Index n, double* value, double* slope,
