@@ -105,6 +105,8 @@ def best_intercepts(problem: Any, z: Array) -> Any:
     if problem.outputs == 1:
         return problem.best_intercept(z)
     y, v, n, core = problem.y, problem.v, problem.n, problem.loss.core
+    if problem.loss.is_quadratic:
+        return np.average(problem.targets - z, axis=0, weights=v)
     rows, labels = np.arange(n), y.astype(np.int64)
     b = np.zeros(problem.outputs)
     value = core.total(z, y, v) / n
@@ -137,12 +139,12 @@ def balanced(problem: Any, a: Array) -> Array:
     simplex.
     """
     v = problem.v
+    if problem.loss.is_quadratic:
+        for _ in range(2):
+            a = a - np.average(a, axis=0, weights=v)
+        return a
     if problem.outputs > 1:
         return _transported(problem, a)
-    if problem.loss.name == "squared":
-        for _ in range(2):
-            a = a - np.average(a, weights=v)
-        return a
     mass = v * a
     up, down = float(mass[a > 0].sum()), -float(mass[a < 0].sum())
     if up == down:
@@ -270,12 +272,12 @@ def _within_ball(problem: Any, square: float) -> float:
 
 def magnitude(problem: Any, a: Array, conjugate: Array) -> float:
     """The size of what is added up in (1/n) sum v loss*(a), before anything cancels."""
-    v, y, n = problem.v, problem.y, problem.n
+    v, y, n = problem.v, problem.targets, problem.n
     size = float((v * np.abs(conjugate)).sum()) / n
     kind = problem.loss.targets
     if kind == "class":
         return size + problem.outputs
     if kind == "count":
         return size + float((v * (np.abs(a) + y)).sum()) / n
-    norm = float(np.sqrt((v * a**2).sum() / n))
-    return size + norm * (norm + float(np.sqrt((v * y**2).sum() / n)))
+    norm, own = (float(np.sqrt((v @ x**2).sum() / n)) for x in (a, y))
+    return size + norm * (norm + own)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from paring import losses
 from paring.data.incoming import refuse_masked
 
 Array = NDArray[np.float64]
@@ -31,6 +32,19 @@ def targets(y: ArrayLike, n: int) -> Array:
     if not np.isfinite(floats).all():
         raise ValueError("y holds NaN or infinity")
     return floats
+
+
+def posed(y: ArrayLike, n: int, loss: losses.Loss, several: bool) -> tuple[Array, losses.Loss]:
+    """(y, loss). Where ``several`` targets a row are taken and given, y holds the rows' numbers, and the loss them."""
+    if not (several and np.ndim(y) == 2 and np.shape(y)[1] > 1):
+        return targets(y, n), loss
+    if loss.name != "squared":
+        raise ValueError(f"y has {np.shape(y)[1]} columns, which only loss='squared' takes, got loss={loss.name!r}")
+    table = np.array(y)
+    flat = targets(table.ravel(), table.size)
+    if len(table) != n:
+        raise ValueError(f"X has {n} rows but y has {len(table)}")
+    return np.arange(n, dtype=np.float64), losses.squared_rows(flat.reshape(table.shape))
 
 
 def ridge_of(ridge: Any) -> float:

@@ -108,10 +108,10 @@ def _scaled(problem: Any, a: Array, c: Array, regulariser: Separable, features: 
         norm = regulariser.on(np.flatnonzero(hard)).dual_norm(c[hard]) + error * problem.root_norm
     most = 1 / norm if norm > 0 else np.inf
     scale = min(1.0, most)
-    if problem.loss.name == "squared" and all_hard:
+    if problem.loss.is_quadratic and all_hard:
         weighted = problem.v * a if a.ndim == 1 else problem.v[:, None] * a
         square = float(np.vdot(weighted, a))
-        best = -float(np.vdot(weighted, problem.y - problem.base)) / square if square > 0 else 0.0
+        best = -float(np.vdot(weighted, problem.targets - problem.base)) / square if square > 0 else 0.0
         scale = float(np.clip(best, 0.0, most))
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = scale * a
@@ -154,12 +154,12 @@ def _orthogonal(problem: Any, a: Array, free: Indices) -> Array:
     if np.any(left > UNBALANCED * size + np.finfo(float).tiny):
         return np.full_like(a, np.nan)
     out = rows.reshape(a.shape)
-    return out if problem.loss.name == "squared" else _within_domain(problem, out)
+    return out if problem.loss.is_quadratic else _within_domain(problem, out)
 
 
 def _room(problem: Any, a: Array) -> Array:
     """How far each row's slope may move before it leaves its domain; at most 1."""
-    if problem.loss.name == "squared" or a.ndim > 1:
+    if problem.loss.is_quadratic or a.ndim > 1:
         return np.ones(problem.n)
     low, high = problem.loss.core.domain(problem.y)
     return np.clip(np.minimum(a - low, high - a), 0.0, 1.0)

@@ -40,7 +40,8 @@ class Problem:
     """One problem, with exactly one of ``constraint`` and ``penalty``.
 
     X : (n, d) array, SciPy sparse matrix, memory map or ``paring.data.design.Design``; not copied if usable as it lies.
-    y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial.
+    y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial; with squared loss and a penalty
+        also (n, K), several targets a row.
     loss : a name or a ``paring.losses`` object. constraint : ``TopK(k, ...)``, with ``& L2Ball(tau)`` if wanted.
     penalty : of ``paring.penalties``, e.g. ``L1(lam)``. ridge : l2 weight.
     sample_weight : (n,) non-negative; only their ratios matter. offset : (n,) added to every score (penalised only).
@@ -65,16 +66,17 @@ class Problem:
     ) -> None:
         self.design: Design = as_design(X, n_jobs)
         self.n, self.d = self.design.n, self.design.d
-        self.y = given.targets(y, self.n)
+        self.y, known = given.posed(y, self.n, losses.get(loss), several=penalty is not None)
         self.v = given.weights(sample_weight, self.n)
-        self.loss = self._known(losses.get(loss))
+        self.loss = self._known(known)
         self.loss.check_targets(self.y)
         self.ridge = given.ridge_of(ridge)
         self.fit_intercept = bool(fit_intercept)
         self.offset = given.offsets(offset, self.n)
         self._bind(constraint, penalty)
-        middle = float(np.average(self.y, weights=self.v)) if self.fit_intercept else 0.0
-        products, sums, squares = self.design.moments(self.v * (self.y - middle), self.v)
+        y = self.y if self.outputs == 1 else np.zeros(self.n)
+        middle = float(np.average(y, weights=self.v)) if self.fit_intercept else 0.0
+        products, sums, squares = self.design.moments(self.v * (y - middle), self.v)
         if not np.isfinite(squares).all():
             column = int(np.flatnonzero(~np.isfinite(squares))[0])
             raise ValueError(
@@ -134,6 +136,11 @@ class Problem:
     def outputs(self) -> int:
         return self.loss.outputs
 
+    @property
+    def targets(self) -> Array:
+        """y; where there are several targets a row, these."""
+        return self.loss.table if isinstance(self.loss, losses.SquaredRows) else self.y
+
     # -- the objective ------------------------------------------------------------------------------------------
 
     def zeros(self) -> Array:
@@ -184,6 +191,9 @@ class Problem:
     def null(self) -> tuple[Any, float]:
         """(b, F) of the best model without features."""
         zeros = self.no_scores()
+        if self.loss.is_quadratic and self.outputs > 1:
+            middle = np.average(self.targets - zeros, axis=0, weights=self.v) if self.fit_intercept else zeros[0] * 0
+            return middle, self.value_at(zeros + middle, np.zeros(0))
         if self.outputs > 1:
             shares = np.bincount(self.y.astype(np.int64), weights=self.v, minlength=self.outputs) / self.n
             b = np.log(np.maximum(shares, 1e-12)) if self.fit_intercept else np.zeros(self.outputs)

@@ -96,13 +96,11 @@ class StaticSafe:
             return None
         null = look_at_null(problem, look)
         regulariser = look.regulariser
-        plain = problem.loss.name == "squared" and not problem.fit_intercept and problem.offset is None
+        plain = problem.loss.is_quadratic and not problem.fit_intercept and problem.offset is None
         if not (plain and regulariser.lower is None and regulariser.all_hard and not regulariser.unpenalised.any()):
             return GapSafe().discarded(problem, null)
         ratio = 1 / max(regulariser.dual_norm(null.point.c), 1.0)
-        size = np.sqrt(
-            np.average(problem.y**2 if problem.y.ndim == 1 else (problem.y**2).sum(axis=1), weights=problem.v)
-        )
+        size = np.sqrt((problem.v @ problem.targets**2).sum() / problem.n)
         span = size * (1 - ratio) + rounding_of(problem, null.point.a)
         return regulariser.discarded(null.point.c, span * look.deviations)
 
