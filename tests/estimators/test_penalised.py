@@ -22,7 +22,7 @@ from paring import (
     PenalizedRegressor,
     penalties,
 )
-from paring.estimators import lasso, penalised, penalised_classifier
+from paring.estimators import lasso, multi_task, penalised, penalised_classifier
 from tests.estimators.data import TRUE, binary, counts, regression, three_classes
 
 
@@ -167,7 +167,7 @@ def test_several_targets_are_for_the_multi_task_lasso() -> None:
         MultiTaskLasso().fit(X, Y[:, 0])
 
 
-@pytest.mark.parametrize("module", [lasso, penalised, penalised_classifier])
+@pytest.mark.parametrize("module", [lasso, multi_task, penalised, penalised_classifier])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
