@@ -38,20 +38,19 @@ nb::tuple minimise(const OwnedTarget& own, const Block& block, const Vector& w, 
 // in the shifted columns of the blocks.
 nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Block& candidates, const Vector& w,
                         double b, const Vector& z, double objective, const Matrix& inverse, const Matrix& t,
-                        const Vector& schur, const Vector& g, const Vector& curvatures, const Vector& means,
-                        const Vector& others, const Vector& c, const Matrix& exchanges, double goal, int threads,
-                        const StopToken* stop) {
+                        const Vector& schur, const Vector& g, const Vector& means, const Vector& others,
+                        const Vector& c, const Matrix& exchanges, double goal, int threads, const StopToken* stop) {
     const auto k = static_cast<std::size_t>(support.columns()), m = static_cast<std::size_t>(candidates.columns());
     require(w.shape(0) == k && z.shape(0) == static_cast<std::size_t>(own.target.n) && means.shape(0) == k &&
                 c.shape(0) == z.shape(0) && support.rows() == own.target.n && candidates.rows() == own.target.n,
             "weights, block and target differ in size");
     require(inverse.shape(0) == k + (own.target.intercept ? 1 : 0) && inverse.shape(1) == inverse.shape(0) &&
                 t.shape(0) == m && t.shape(1) == k && schur.shape(0) == m && g.shape(0) == m && others.shape(0) == m &&
-                exchanges.shape(1) == 3 && curvatures.shape(0) == k,
+                exchanges.shape(1) == 3,
             "the model's parts differ in size");
-    const TrialModel model{w.data(),      z.data(),     b,        objective,         inverse.data(),
-                           t.data(),      schur.data(), g.data(), curvatures.data(), means.data(),
-                           others.data(), c.data()};
+    const TrialModel model{w.data(), z.data(),     b,        objective,    inverse.data(),
+                           t.data(), schur.data(), g.data(), means.data(), others.data(),
+                           c.data()};
     std::vector<Ranked> ranked;
     for (std::size_t e = 0; e < exchanges.shape(0); ++e) {
         const double* row = exchanges.data() + 3 * e;
@@ -64,9 +63,10 @@ nb::tuple try_exchanges(const OwnedTarget& own, const Block& support, const Bloc
         const nb::gil_scoped_release free;
         result = try_all(own.target, support, candidates, model, ranked, goal, context_of(threads, stop));
     }
-    const std::size_t size = result.w.size(), count = ranked.size();
+    TrialPoint& point = result.point;
+    const std::size_t size = point.w.size(), count = ranked.size();
     return nb::make_tuple(to_numpy(std::move(result.reached), {count}), result.best,
-                          to_numpy(std::move(result.w), {size}), result.w_enter, result.b);
+                          to_numpy(std::move(point.w), {size}), point.w_enter, point.b);
 }
 
 nb::ndarray<nb::numpy, double> ranked_exchanges(const nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>& t,
@@ -126,9 +126,9 @@ void bind_newton(nb::module_& m) {
     m.def("try_exchanges", &try_exchanges, nb::arg("target"), nb::arg("support"), nb::arg("candidates"),
           nb::arg("w").noconvert(), nb::arg("b"), nb::arg("z").noconvert(), nb::arg("objective"),
           nb::arg("inverse").noconvert(), nb::arg("t").noconvert(), nb::arg("schur").noconvert(),
-          nb::arg("g").noconvert(), nb::arg("curvatures").noconvert(), nb::arg("means").noconvert(),
-          nb::arg("others").noconvert(), nb::arg("c").noconvert(), nb::arg("exchanges").noconvert(), nb::arg("goal"),
-          nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
+          nb::arg("g").noconvert(), nb::arg("means").noconvert(), nb::arg("others").noconvert(),
+          nb::arg("c").noconvert(), nb::arg("exchanges").noconvert(), nb::arg("goal"), nb::arg("threads") = 1,
+          nb::arg("stop").none() = nb::none());
     m.def("best_exchanges", &ranked_exchanges, nb::arg("t").noconvert(), nb::arg("q").noconvert(),
           nb::arg("w").noconvert(), nb::arg("g").noconvert(), nb::arg("s").noconvert(), nb::arg("floor").noconvert(),
           nb::arg("fixed").none() = nb::none(), nb::arg("correction").none() = nb::none(), nb::arg("count") = 1,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paring import Problem, SparseClassifier, SparseRegressor, solve
+from paring import Problem, SparseClassifier, SparseRegressor, losses, solve
 from paring.constraints import L2Ball, TopK
 from paring.result import Model
 from paring.solvers.htp import HTP
@@ -20,7 +20,7 @@ from paring.solvers.steps import Fixed
 N, D = 40, 6
 SMOOTH = ("squared", "huber", "logistic", "squared_hinge", "smoothed_hinge", "poisson", "multinomial")
 LAYOUTS = {"dense": np.asarray, "F": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array}
-FINITE = r"X holds NaN or infinity \(or values beyond 1e150\) in column \d+; impute or drop them first"
+FINITE = r"X holds NaN or infinity \(or values beyond 1e\+70\) in column \d+; impute or drop them first"
 
 EACH_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS)
 EACH_LOSS = pytest.mark.parametrize("loss", SMOOTH)
@@ -366,11 +366,11 @@ def far_off(X: np.ndarray) -> np.ndarray:
 
 
 def tiny(X: np.ndarray) -> np.ndarray:
-    return X * 1e-100
+    return X * 1e-60
 
 
 def huge(X: np.ndarray) -> np.ndarray:
-    return X * 1e100
+    return X * 1e60
 
 
 def uneven(X: np.ndarray) -> np.ndarray:
@@ -420,3 +420,48 @@ def test_no_feature_is_allowed() -> None:
     assert len(result.support) == 0
     assert not sensible(pose(bounds=(0, 0))).coef.any()
     assert len(sensible(pose(k=4, never=range(4))).support) == 2
+
+
+# -- sizes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e69, 1e35, 1e-35, 1e-69])
+@pytest.mark.parametrize("loss", ["squared", "huber", "logistic", "poisson"])
+def test_the_answer_does_not_depend_on_the_units(loss: str, scale: float) -> None:
+    """As far as numbers are accepted. (Poisson's targets have units of their own: the rate.)"""
+    X, y = data(loss)
+    wanted = solve(Problem(X, y, loss, constraint=TopK(3), fit_intercept=True)).support.tolist()
+    targets = [y] if loss == "logistic" else [y, y * scale]
+    if loss == "huber" and scale > 1:
+        targets = [y]  # least absolute deviations: another problem
+    for columns in (X, X * scale, X * np.where(np.arange(D) % 2, scale, 1.0)):
+        for target in targets:
+            if loss == "huber" and target is not y:
+                posed = Problem(columns, target, losses.huber(1.35 * scale), constraint=TopK(3), fit_intercept=True)
+            else:
+                posed = Problem(columns, target, loss, constraint=TopK(3), fit_intercept=True)
+            result = solve(posed)
+            assert result.support.tolist() == wanted
+            assert np.isfinite(result.coef).all()
+            assert np.all(result.coef[wanted])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_sizes_whose_products_overflow_or_vanish_are_refused(layout: str) -> None:
+    X, y = data()
+    for scale in (1e80, 1e200):
+        with pytest.raises(ValueError, match=r"values beyond 1e\+70\) in column 0"):
+            Problem(LAYOUTS[layout](X * scale), y, constraint=TopK(2))
+    for scale in (1e-80, 1e-160, 1e-300):
+        columns = X * np.where(np.arange(D) == 4, scale, 1.0)
+        with pytest.raises(ValueError, match="column 4 of X holds no value above 1e-70 in size: rescale or drop it"):
+            Problem(LAYOUTS[layout](columns), y, constraint=TopK(2))
+    for loss in ("squared", "huber", "poisson"):
+        for scale, what in ((1e80, r"values beyond 1e\+70"), (1e-200, "no value above 1e-70")):
+            with pytest.raises(ValueError, match=f"y holds {what} in size: rescale it"):
+                Problem(LAYOUTS[layout](X), np.abs(y) * scale, loss, constraint=TopK(2))
+    for scale in (1e80, np.finfo(float).max):
+        with pytest.raises(ValueError, match=r"ridge must be a number of at most 1e\+70"):
+            Problem(LAYOUTS[layout](X), y, constraint=TopK(2), ridge=scale)
+    empty = X * np.where(np.arange(D) == 4, 0.0, 1.0)
+    assert sensible(Problem(LAYOUTS[layout](empty), 0 * y, constraint=TopK(2))).objective == 0

@@ -41,6 +41,10 @@ void DenseBlock::scores(const double* w, double b, double* z, const Context& con
     });
 }
 
+void DenseBlock::add_scores(const double* w, Index count, double* z, const Context& context) const {
+    add_combinations(Dense<double>{values_.data(), k_, n_, n_, 1}, w, k_, count, z, n_, context);
+}
+
 void DenseBlock::gradient(const double* r, double* g, const Context& context) const {
     for_ranges(k_, static_cast<double>(n_), context, [&](Index begin, Index end, int) {
         for (Index j = begin; j < end; ++j) g[j] = dot(column(j), r, n_);

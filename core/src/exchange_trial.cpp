@@ -12,9 +12,8 @@ namespace paring {
 namespace {
 
 constexpr int most_steps = 5;
-constexpr double bridged = 2.0;    // F further above the goal than this many times |F - model| will not reach it
-constexpr double hopeless = 3.0;   // nor will F as far above it as this many of its last gains
-constexpr double neglected = 0.1;  // of what an exchange must gain: moves left out of a trial
+constexpr double bridged = 2.0;   // F further above the goal than this many times |F - model| will not reach it
+constexpr double hopeless = 3.0;  // nor will F as far above it as this many times what the next step promises
 constexpr Index trials_at_once = 10;
 constexpr double trusted = 3.0;  // exchanges the model puts this many times its largest error above the goal: no trial
 constexpr double collinear = 1e-10;  // Schur complement relative to the candidate's own curvature
@@ -31,44 +30,52 @@ ExchangeTrial::ExchangeTrial(const Target& target, const Block& support, const B
       k_(support.columns()),
       size_(k_ + (target.intercept ? 1 : 0)),
       slope_(static_cast<std::size_t>(target.n)),
-      z_(slope_.size()),
       h_(static_cast<std::size_t>(size_)),
       t_(h_.size()),
       gradient_(h_.size()),
       direction_(h_.size()) {}
 
-double ExchangeTrial::to_model_point(const Ranked& exchange, double negligible) {
+void ExchangeTrial::begin(std::span<const Ranked> exchanges) {
+    exchanges_ = exchanges;
+    points_.resize(exchanges.size());
+    std::vector<double> moves(exchanges.size() * static_cast<std::size_t>(k_));
+    z_.resize(exchanges.size() * static_cast<std::size_t>(target_.n));
+    for (std::size_t e = 0; e < exchanges.size(); ++e)
+        to_model_point(exchanges[e], points_[e], moves.data() + static_cast<Index>(e) * k_, scores(e));
+    support_.add_scores(moves.data(), static_cast<Index>(exchanges.size()), z_.data(), context_);
+    for (std::size_t e = 0; e < exchanges.size(); ++e) {
+        if (exchanges[e].enter >= 0) candidates_.add_column(exchanges[e].enter, points_[e].w_enter, scores(e));
+        points_[e].objective = objective(points_[e], scores(e));
+    }
+}
+
+// The scores but for the members' moves and the entering column.
+void ExchangeTrial::to_model_point(const Ranked& exchange, TrialPoint& point, double* move, double* z) const {
     const Index j = exchange.leave, i = exchange.enter;
     const double* q = model_.inverse + j * size_;
-    w.assign(model_.w, model_.w + k_);
+    point.w.assign(model_.w, model_.w + k_);
     double moved = model_.w[j];
-    w_enter = 0;
+    point.w_enter = 0;
     if (i >= 0) {
         const double* t = model_.t + i * k_;
         const double slope = model_.g[i] - model_.w[j] * t[j] / q[j];
-        w_enter = -slope / (model_.schur[i] + t[j] * t[j] / q[j]);
-        axpy(-w_enter, t, w.data(), k_);
-        moved -= w_enter * t[j];
+        point.w_enter = -slope / (model_.schur[i] + t[j] * t[j] / q[j]);
+        axpy(-point.w_enter, t, point.w.data(), k_);
+        moved -= point.w_enter * t[j];
     }
-    axpy(-moved / q[j], q, w.data(), k_);
-    w[static_cast<std::size_t>(j)] = 0;
-    double mean = i >= 0 && target_.intercept ? w_enter * model_.others[i] : 0.0;
-    std::copy_n(model_.z, target_.n, z_.data());
+    axpy(-moved / q[j], q, point.w.data(), k_);
+    point.w[static_cast<std::size_t>(j)] = 0;
+    double mean = i >= 0 && target_.intercept ? point.w_enter * model_.others[i] : 0.0;
     for (Index s = 0; s < k_; ++s) {
-        double& weight = w[static_cast<std::size_t>(s)];
-        const double move = weight - model_.w[s];
-        if (s != j && 0.5 * model_.curvatures[s] * move * move < negligible) {
-            weight = model_.w[s];
-            continue;
-        }
-        support_.add_column(s, move, z_.data());
-        mean += move * model_.means[s];
+        move[s] = point.w[static_cast<std::size_t>(s)] - model_.w[s];
+        mean += move[s] * model_.means[s];
     }
-    if (i >= 0) candidates_.add_column(i, w_enter, z_.data());
-    b = model_.b - mean;
-    if (target_.intercept)
-        for (double& score : z_) score -= mean;
-    return objective();
+    point.b = model_.b - mean;
+    for (Index r = 0; r < target_.n; ++r) z[r] = model_.z[r] - mean;
+}
+
+double ExchangeTrial::model_error(std::size_t e) const {
+    return std::abs(points_[e].objective - (model_.objective + exchanges_[e].change));
 }
 
 bool ExchangeTrial::prepare(const Ranked& exchange) {
@@ -95,20 +102,21 @@ bool ExchangeTrial::prepare(const Ranked& exchange) {
     return schur_ > collinear * diagonal;
 }
 
-double ExchangeTrial::objective() {
-    const double loss =
-        target_.loss->total(z_.data(), target_.y, target_.v, target_.n) / static_cast<double>(target_.n);
-    return loss + 0.5 * target_.ridge * (dot(w.data(), w.data(), k_) + w_enter * w_enter);
+double ExchangeTrial::objective(const TrialPoint& point, const double* z) const {
+    const double loss = target_.loss->total(z, target_.y, target_.v, target_.n) / static_cast<double>(target_.n);
+    const double norm = dot(point.w.data(), point.w.data(), k_) + point.w_enter * point.w_enter;
+    const double value = loss + 0.5 * target_.ridge * norm;
+    return std::isfinite(value) ? value : infinity;
 }
 
-void ExchangeTrial::step(const Ranked& exchange) {
-    target_.loss->evaluate(z_.data(), target_.y, target_.n, nullptr, slope_.data(), nullptr);
+double ExchangeTrial::direction(const Ranked& exchange, const TrialPoint& point, const double* z) {
+    target_.loss->evaluate(z, target_.y, target_.n, nullptr, slope_.data(), nullptr);
     double sum = 0;
     for (std::size_t i = 0; i < slope_.size(); ++i) sum += slope_[i] *= target_.v[i] / static_cast<double>(target_.n);
     support_.gradient(slope_.data(), gradient_.data(), context_);
-    axpy(target_.ridge, w.data(), gradient_.data(), k_);
+    axpy(target_.ridge, point.w.data(), gradient_.data(), k_);
     if (target_.intercept) gradient_.back() = sum;
-    const double entering = candidates_.dot_column(exchange.enter, slope_.data()) + target_.ridge * w_enter;
+    const double entering = candidates_.dot_column(exchange.enter, slope_.data()) + target_.ridge * point.w_enter;
     const auto leave = static_cast<std::size_t>(exchange.leave);
     gradient_[leave] = 0;
     const double* a = model_.inverse;
@@ -116,30 +124,34 @@ void ExchangeTrial::step(const Ranked& exchange) {
         direction_[static_cast<std::size_t>(p)] = -dot(a + p * size_, gradient_.data(), size_);
     const double* a_leave = a + exchange.leave * size_;
     axpy(-direction_[leave] / a_leave[leave], a_leave, direction_.data(), size_);
-    const double e = (dot(t_.data(), gradient_.data(), size_) - entering) / schur_;
-    axpy(-e, t_.data(), direction_.data(), size_);
+    e_ = (dot(t_.data(), gradient_.data(), size_) - entering) / schur_;
+    axpy(-e_, t_.data(), direction_.data(), size_);
     direction_[leave] = 0;
-    axpy(1.0, direction_.data(), w.data(), k_);
-    w_enter += e;
-    if (target_.intercept) b += direction_.back();
-    support_.scores(w.data(), b, z_.data(), context_);
-    candidates_.add_column(exchange.enter, w_enter, z_.data());
+    return -0.5 * (dot(direction_.data(), gradient_.data(), size_) + e_ * entering);
 }
 
-double ExchangeTrial::operator()(const Ranked& exchange, double goal) {
-    const double negligible = neglected * (model_.objective - goal) / static_cast<double>(k_);
-    double value = to_model_point(exchange, negligible);
-    model_error = std::abs(value - (model_.objective + exchange.change));
-    const bool near = std::isfinite(value) && value - goal <= bridged * model_error;
-    if (exchange.enter < 0 || value < goal || !near || !prepare(exchange))
-        return std::isfinite(value) ? value : infinity;
-    for (int s = 0; s < most_steps; ++s) {
-        step(exchange);
-        const double reached = objective(), gained = value - reached;
-        value = std::isfinite(reached) ? reached : infinity;
-        if (value < goal || value - goal > hopeless * std::max(gained, 0.0)) break;
+void ExchangeTrial::step(const Ranked& exchange, TrialPoint& point, double* z) {
+    axpy(1.0, direction_.data(), point.w.data(), k_);
+    point.w_enter += e_;
+    if (target_.intercept) point.b += direction_.back();
+    support_.scores(point.w.data(), point.b, z, context_);
+    candidates_.add_column(exchange.enter, point.w_enter, z);
+    point.objective = objective(point, z);
+}
+
+const TrialPoint& ExchangeTrial::finish(std::size_t e, double goal) {
+    TrialPoint& point = points_[e];
+    const Ranked& exchange = exchanges_[e];
+    const auto above = [&] { return point.objective - goal; };
+    const bool near = std::isfinite(point.objective) && above() <= bridged * model_error(e);
+    if (exchange.enter < 0 || above() < 0 || !near || !prepare(exchange)) return point;
+    for (int s = 0; s < most_steps && std::isfinite(point.objective) && above() >= 0; ++s) {
+        const double promised = direction(exchange, point, scores(e)), before = point.objective;
+        if (!(above() <= hopeless * promised)) break;
+        step(exchange, point, scores(e));
+        if (!(point.objective < before)) break;
     }
-    return value;
+    return point;
 }
 
 TrialResult try_all(const Target& target, const Block& support, const Block& candidates, const TrialModel& model,
@@ -158,23 +170,24 @@ TrialResult try_all(const Target& target, const Block& support, const Block& can
     for (Index begin = 0; begin < count; begin += trials_at_once) {
         const double above = exchanges[static_cast<std::size_t>(begin)].change - (goal - model.objective);
         if (begin > 0 && exchanges[static_cast<std::size_t>(begin)].enter >= 0 && above > trusted * error) break;
-        const Index end = std::min(count, begin + trials_at_once);
+        const Index some = std::min(count - begin, trials_at_once);
         run_workers(workers, cost, context, [&](int worker, const StopToken& stop) {
             ExchangeTrial& trial = trials[static_cast<std::size_t>(worker)];
-            for (Index e = begin + worker; e < end; e += workers) {
+            const Index first = begin + some * worker / workers, last = begin + some * (worker + 1) / workers;
+            trial.begin({exchanges.data() + first, exchanges.data() + last});
+            for (Index e = first; e < last; ++e) {
                 if (stop.requested()) return;
                 context.check();
-                const Ranked& exchange = exchanges[static_cast<std::size_t>(e)];
-                const double reached = trial(exchange, goal);
+                const auto place = static_cast<std::size_t>(e - first);
+                const double off = trial.model_error(place);
+                const TrialPoint& point = trial.finish(place, goal);
                 const std::lock_guard lock(mutex);
-                if (std::isfinite(trial.model_error)) error = std::max(error, trial.model_error);
-                result.reached[static_cast<std::size_t>(e)] = reached;
+                if (std::isfinite(off)) error = std::max(error, off);
+                result.reached[static_cast<std::size_t>(e)] = point.objective;
                 const double best = result.best < 0 ? infinity : result.reached[static_cast<std::size_t>(result.best)];
-                if (!(reached < best || (reached == best && e < result.best))) continue;
+                if (!(point.objective < best || (point.objective == best && e < result.best))) continue;
                 result.best = e;
-                result.w = trial.w;
-                result.w_enter = trial.w_enter;
-                result.b = trial.b;
+                result.point = point;
             }
         });
     }

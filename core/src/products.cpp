@@ -119,7 +119,7 @@ PARING_MULTIPLIES(float, double)
 #undef PARING_MULTIPLY
 
 constexpr Index longest = 512;      // elements of a line at a time: they wait in the second-level cache,
-constexpr Index line_block = 64;    // with so many lines, for all groups of vectors
+constexpr Index line_block = 128;   // with so many lines, for all groups of vectors
 constexpr Index column_tile = 256;  // columns of a weighted sum of lines,
 constexpr Index row_chunk = 128;    // and so many lines at a time
 

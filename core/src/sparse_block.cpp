@@ -4,6 +4,26 @@
 
 namespace paring {
 
+namespace {
+
+constexpr Index lanes = 8;            // vectors of weights at a time:
+constexpr double vector_lanes = 2.0;  // that costs so many times one
+
+// out (rows x lanes) = rows of X times the weights of `lanes` vectors, side by side for each column.
+PARING_CLONES void row_products(const BlockEntry* entries, const Index* starts, Index rows, const double* beside,
+                                double* out) {
+    for (Index i = 0; i < rows; ++i) {
+        double sums[lanes] = {};
+        for (Index p = starts[i]; p < starts[i + 1]; ++p) {
+            const double* w = beside + entries[p].at * lanes;
+            for (Index lane = 0; lane < lanes; ++lane) sums[lane] += entries[p].value * w[lane];
+        }
+        for (Index lane = 0; lane < lanes; ++lane) out[i * lanes + lane] = sums[lane];
+    }
+}
+
+}  // namespace
+
 void Block::gram_row(Index j, const double* c, double* out, const Context& context) const {
     std::vector<double> column(static_cast<std::size_t>(n_));
     add_column(j, 1.0, column.data());
@@ -34,13 +54,13 @@ SparseBlock::SparseBlock(const Rows& any, std::span<const Index> chosen, bool by
 SparseBlock::Lines SparseBlock::transposed(const Lines& lines, Index length) {
     Lines out;
     out.starts.assign(static_cast<std::size_t>(length) + 1, 0);
-    for (const Entry& entry : lines.entries) ++out.starts[static_cast<std::size_t>(entry.at) + 1];
+    for (const BlockEntry& entry : lines.entries) ++out.starts[static_cast<std::size_t>(entry.at) + 1];
     for (std::size_t l = 1; l < out.starts.size(); ++l) out.starts[l] += out.starts[l - 1];
     out.entries.resize(lines.entries.size());
     std::vector<Index> next(out.starts.begin(), out.starts.end() - 1);
     const auto count = static_cast<Index>(lines.starts.size()) - 1;
     for (Index j = 0; j < count; ++j)
-        for (const Entry& entry : lines[j])
+        for (const BlockEntry& entry : lines[j])
             out.entries[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.at)]++)] = {entry.value, j};
     return out;
 }
@@ -54,10 +74,26 @@ void SparseBlock::scores(const double* w, double b, double* z, const Context& co
     for_ranges(n_, cost_per_row(), context, [&](Index begin, Index end, int) {
         for (Index i = begin; i < end; ++i) {
             double sum = b;
-            for (const Entry& entry : rows_[i]) sum += entry.value * w[entry.at];
+            for (const BlockEntry& entry : rows_[i]) sum += entry.value * w[entry.at];
             z[i] = sum;
         }
     });
+}
+
+void SparseBlock::add_scores(const double* w, Index count, double* z, const Context& context) const {
+    for (Index first = 0; first < count; first += lanes) {
+        const Index some = std::min(lanes, count - first);
+        std::vector<double> beside(static_cast<std::size_t>(k_ * lanes));
+        for (Index a = 0; a < some; ++a)
+            for (Index j = 0; j < k_; ++j) beside[static_cast<std::size_t>(j * lanes + a)] = w[(first + a) * k_ + j];
+        for_ranges(n_, vector_lanes * cost_per_row(), context, [&](Index begin, Index end, int) {
+            std::vector<double> sums(static_cast<std::size_t>((end - begin) * lanes));
+            row_products(rows_.entries.data(), rows_.starts.data() + begin, end - begin, beside.data(), sums.data());
+            for (Index a = 0; a < some; ++a)
+                for (Index i = begin; i < end; ++i)
+                    z[(first + a) * n_ + i] += sums[static_cast<std::size_t>((i - begin) * lanes + a)];
+        });
+    }
 }
 
 void SparseBlock::gradient(const double* r, double* g, const Context& context) const {
@@ -93,7 +129,7 @@ void SparseBlock::hessian(const double* c, double* h, Index ld, double* first, c
 }
 
 void SparseBlock::add_column(Index j, double a, double* out) const {
-    for (const Entry& entry : columns_[j]) out[entry.at] += a * entry.value;
+    for (const BlockEntry& entry : columns_[j]) out[entry.at] += a * entry.value;
 }
 
 double SparseBlock::dot_column(Index j, const double* r) const {
@@ -117,9 +153,9 @@ void SparseBlock::cross(const Block& any, const double* c, double* out, const Co
                    for (Index i = begin; i < end; ++i) {
                        double* sum = out + i * k_;
                        std::fill(sum, sum + k_, 0.0);
-                       for (const Entry& entry : others.columns_[i]) {
+                       for (const BlockEntry& entry : others.columns_[i]) {
                            const double scaled = c[entry.at] * entry.value;
-                           for (const Entry& own : rows_[entry.at]) sum[own.at] += scaled * own.value;
+                           for (const BlockEntry& own : rows_[entry.at]) sum[own.at] += scaled * own.value;
                        }
                    }
                });
@@ -137,7 +173,7 @@ void SparseBlock::cross_all(const Rows& any, const double* c, double* out, const
                         for (Index p = columns.begin(j); p < columns.end(j); ++p) {
                             const auto i = static_cast<Index>(columns.indices[p]);
                             const double scaled = c[i] * static_cast<double>(columns.values[p]);
-                            for (const Entry& own : rows_[i]) sum[own.at] += scaled * own.value;
+                            for (const BlockEntry& own : rows_[i]) sum[own.at] += scaled * own.value;
                         }
                     }
                 });

@@ -24,6 +24,14 @@ double drift(const std::vector<double>& q, const std::vector<double>& former, In
     return std::isfinite(most) ? most : infinity;
 }
 
+// The largest of h_j Q_jj; 1 / it is what of a column the others do not span.
+double inflated(const std::vector<double>& q, const std::vector<double>& h) {
+    const auto k = static_cast<Index>(std::sqrt(static_cast<double>(q.size())) + 0.5);
+    double most = 0;
+    for (Index p = 0; p < k; ++p) most = std::max(most, q[at(p * k + p)] * h[at(p * k + p)]);
+    return std::isfinite(most) ? most : infinity;
+}
+
 }  // namespace
 
 // Positions of members that those before them span; where none is, of the last.
@@ -46,7 +54,7 @@ std::vector<Index> Tableau::spanned() const {
 void Tableau::refresh(const Context& context) {
     const Index before = size();
     Matrix h = block_of(h_.data(), features_), q = h;
-    while (size() > 0 && !invert(q, size())) {
+    while (size() > 0 && !(invert(q, size()) && inflated(q, h) * give_way * settings_.resolution < 1)) {
         drop(spanned());
         reopen();
         q = h = block_of(h_.data(), features_);

@@ -23,12 +23,11 @@ Fit restricted(const Fit& fit, const std::pair<std::string, double>& loss, const
 // The quadratic model at the minimiser on the first k columns, in the blocks' shifted columns, in plain loops.
 struct Model {
     std::unique_ptr<Block> support, candidates;
-    std::vector<double> w, z, inverse, t, schur, g, curvatures, means, others, c;
+    std::vector<double> w, z, inverse, t, schur, g, means, others, c;
     double b, objective;
     TrialModel view() const {
-        return {w.data(),      z.data(),     b,        objective,         inverse.data(),
-                t.data(),      schur.data(), g.data(), curvatures.data(), means.data(),
-                others.data(), c.data()};
+        return {w.data(),     z.data(),      b,       objective, inverse.data(), t.data(), schur.data(), g.data(),
+                means.data(), others.data(), c.data()};
     }
 };
 
@@ -40,7 +39,6 @@ Model model_of(const Fit& fit, const Fit& on_support, const Fit& outside, bool i
                 out.point.w,
                 out.point.z,
                 out.inverse,
-                {},
                 {},
                 {},
                 {},
@@ -74,10 +72,7 @@ Model model_of(const Fit& fit, const Fit& on_support, const Fit& outside, bool i
         for (Index i = 0; i < n; ++i) sum += c[at(i)] * (column(p, i) - mean(p)) * (column(q, i) - mean(q));
         return sum;
     };
-    for (Index j = 0; j < k; ++j) {
-        model.means.push_back(mean(j));
-        model.curvatures.push_back(curvature(j, j));
-    }
+    for (Index j = 0; j < k; ++j) model.means.push_back(mean(j));
     for (Index i = 0; i < m; ++i) {
         model.others.push_back(mean(k + i));
         double gradient = 0, schur = curvature(k + i, k + i);
@@ -137,16 +132,16 @@ void test_all_exchanges(const std::pair<std::string, double>& loss, bool is_dens
         REQUIRE(found.reached[at(found.best)] == best);
         // The point handed back is the one judged.
         const Ranked& made = exchanges[at(found.best)];
-        REQUIRE(found.w[at(made.leave)] == 0 && (made.enter >= 0 || found.w_enter == 0));
+        REQUIRE(found.point.w[at(made.leave)] == 0 && (made.enter >= 0 || found.point.w_enter == 0));
         std::vector<double> w(at(k + m));
-        double b = found.b;
+        double b = found.point.b;
         for (Index j = 0; j < k; ++j) {
-            w[at(inside[at(j)])] = found.w[at(j)];
-            b -= model.support->shift(j) * found.w[at(j)];
+            w[at(inside[at(j)])] = found.point.w[at(j)];
+            b -= model.support->shift(j) * found.point.w[at(j)];
         }
         if (made.enter >= 0) {
-            w[at(out[at(made.enter)])] = found.w_enter;
-            b -= model.candidates->shift(made.enter) * found.w_enter;
+            w[at(out[at(made.enter)])] = found.point.w_enter;
+            b -= model.candidates->shift(made.enter) * found.point.w_enter;
         }
         REQUIRE_NEAR(fit.objective(w, b), best, 1e-10);
     }

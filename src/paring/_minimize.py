@@ -272,6 +272,10 @@ class FunctionProblem:
     def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
         return float(np.inf)
 
+    def counts(self, model: Model) -> NDArray[np.bool_]:
+        """Of each feature of the model, whether it is not 0."""
+        return np.asarray(model.weights != 0)
+
     def minimise_on(self, features: Indices, w: Array | None = None, b: Any = None) -> Restricted:
         """The minimiser on ``features`` from w, by SciPy: L-BFGS-B; trust-ncg where hessp is given without bounds."""
         from scipy.optimize import minimize as scipy_minimize

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from paring import _core
 from paring.data.blocks import row_blocks
-from paring.dual import corner_slopes, dual_point, has_bound, slopes_at
+from paring.dual import corner_slopes, dual_point, has_bound, least_bound, slopes_at
 from paring.ksupport import ascend, can_ascend
 from paring.problem import SPANNED
 from paring.result import Model
@@ -57,9 +57,9 @@ def lower_bound(problem: Any, model: Model, objective: float | None = None, asce
     if objective is None:
         objective = problem.objective(model)
     close = objective - WITHIN_ROUNDING * problem.scale
-    best = -np.inf
+    best = least_bound(problem)
     try:
-        best = _plain(problem, model, close)
+        best = max(best, _plain(problem, model, close))
         if ascend and best < close and can_ascend(problem):
             best = max(best, _ascended(problem, model, objective))
     except _core.Stopped:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+SMALLEST = 1e-70  # radius of a ball: its square counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +79,9 @@ class L2Ball:
     tau: float
 
     def __post_init__(self) -> None:
-        if not self.tau > 0:
-            raise ValueError(f"L2Ball: tau must be positive, got {self.tau}")
+        if not (isinstance(self.tau, Real) and SMALLEST <= float(self.tau) <= 1 / SMALLEST):
+            what = f"must be positive ({SMALLEST:g} to {1 / SMALLEST:g}; without L2Ball there is no limit)"
+            raise ValueError(f"L2Ball: tau {what}, got {self.tau!r}")
 
     def __and__(self, other: TopK) -> TopK:
         return other & self

@@ -42,6 +42,16 @@ def has_bound(problem: Any) -> bool:
     return bool(problem.ridge > 0 or feasible.lower is not None or np.isfinite(feasible.radius))
 
 
+def least_bound(problem: Any) -> float:
+    """D(0), the least that the loss can be: a bound on any model, less its rounding. Cost: O(n)."""
+    y = problem.y
+    conjugate = problem.loss.core.conjugate(
+        np.zeros(problem.n if problem.outputs == 1 else (problem.n, problem.outputs)), y
+    )
+    size = np.abs(conjugate) + (y if problem.loss.targets == "count" else 0.0)
+    return -float(problem.v @ conjugate + ROUNDING * (problem.v @ size)) / problem.n
+
+
 # -- a feasible dual point from scores --------------------------------------------------------------------------------
 
 
@@ -128,6 +138,28 @@ def best_intercepts(problem: Any, z: Array) -> Any:
             break
         b, value = b + step, moved
     return b
+
+
+def minimise_intercept(problem: Any, z: Array) -> float:
+    """argmin_b sum_i v_i loss(z_i + b, y_i) / n of a smooth loss: a safeguarded root of the slope."""
+
+    def slope(b: float) -> float:
+        return float(problem.residuals(z + b).sum())
+
+    low, high = -1.0, 1.0
+    for _ in range(60):
+        if slope(low) <= 0:
+            break
+        low *= 2
+    for _ in range(60):
+        if slope(high) >= 0:
+            break
+        high *= 2
+    from scipy.optimize import brentq
+
+    if slope(low) >= 0 or slope(high) <= 0:  # flat, or monotone to the end of the search
+        return low if slope(low) >= 0 else high
+    return float(brentq(slope, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=500))
 
 
 def balanced(problem: Any, a: Array) -> Array:

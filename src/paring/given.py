@@ -13,6 +13,8 @@ from paring.data.incoming import refuse_masked
 
 Array = NDArray[np.float64]
 
+LARGEST, SMALLEST = 1e70, 1e-70  # of columns and targets: products of four are neither infinite nor 0
+
 
 def targets(y: ArrayLike, n: int) -> Array:
     refuse_masked("y", y)
@@ -37,19 +39,45 @@ def targets(y: ArrayLike, n: int) -> Array:
 def posed(y: ArrayLike, n: int, loss: losses.Loss, several: bool) -> tuple[Array, losses.Loss]:
     """(y, loss). Where ``several`` targets a row are taken and given, y holds the rows' numbers, and the loss them."""
     if not (several and np.ndim(y) == 2 and np.shape(y)[1] > 1):
-        return targets(y, n), loss
+        floats = targets(y, n)
+        if loss.targets in ("real", "count"):
+            check_size_of_targets(floats)
+        return floats, loss
     if loss.name != "squared":
         raise ValueError(f"y has {np.shape(y)[1]} columns, which only loss='squared' takes, got loss={loss.name!r}")
     table = np.array(y)
     flat = targets(table.ravel(), table.size)
+    check_size_of_targets(flat)
     if len(table) != n:
         raise ValueError(f"X has {n} rows but y has {len(table)}")
     return np.arange(n, dtype=np.float64), losses.squared_rows(flat.reshape(table.shape))
 
 
+def check_size_of_targets(y: Array) -> None:
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest > LARGEST or 0 < largest < SMALLEST:
+        what = f"values beyond {LARGEST:g}" if largest > LARGEST else f"no value above {SMALLEST:g}"
+        raise ValueError(f"y holds {what} in size: rescale it")
+
+
+def check_columns(products: Array, sums: Array, squares: Array) -> None:
+    """Refuse columns whose squares, or their products with others, would overflow or vanish."""
+    size = np.sqrt(squares)
+    large = np.flatnonzero(~(size <= LARGEST))
+    if len(large):
+        raise ValueError(
+            f"X holds NaN or infinity (or values beyond {LARGEST:g}) in column {large[0]}; impute or drop them first"
+        )
+    small = np.flatnonzero((size < SMALLEST) & ((squares != 0) | (sums != 0) | (products != 0)))
+    if len(small):
+        raise ValueError(f"column {small[0]} of X holds no value above {SMALLEST:g} in size: rescale or drop it")
+
+
 def ridge_of(ridge: Any) -> float:
-    if not isinstance(ridge, Real) or not 0 <= float(ridge) < np.inf:
+    if not isinstance(ridge, Real) or not float(ridge) >= 0:
         raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
+    if float(ridge) > LARGEST:
+        raise ValueError(f"ridge must be a number of at most {LARGEST:g}, got {ridge!r}: all weights would be 0")
     return float(ridge)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from paring import _core
 Array = NDArray[np.float64]
 
 DEFAULT_GAMMA = 0.25  # the smoothed hinge of the dual papers' experiments
+SMALLEST = 1e-70  # parameter: its square counts
 DEFAULT_DELTA = 1.35  # Huber's 95 % efficiency on residuals of unit variance
 
 
@@ -46,8 +48,9 @@ class Loss:
         """The same loss with another parameter: ``huber(2.0)``, ``smoothed_hinge(0.5)``, ``multinomial(5)``."""
         if self.name not in _PARAMETERS:
             raise TypeError(f"{self.name} takes no parameter")
-        if not (np.isfinite(parameter) and parameter > 0):
-            raise ValueError(f"{self.name}: {_PARAMETERS[self.name]} must be positive, got {parameter!r}")
+        if not (isinstance(parameter, Real) and SMALLEST <= float(parameter) <= 1 / SMALLEST):
+            what = f"must be positive ({SMALLEST:g} to {1 / SMALLEST:g})"
+            raise ValueError(f"{self.name}: {_PARAMETERS[self.name]} {what}, got {parameter!r}")
         return Loss(self.name, self.targets, float(parameter), self.smooth)
 
     def __reduce__(self) -> tuple[type[Loss], tuple[str, str, float, bool]]:

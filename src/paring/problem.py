@@ -33,6 +33,7 @@ Indices = NDArray[np.int64]
 NULL_TOLERANCE = 1e-14
 FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
 SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
+DUST = 1e-12  # of what F can fall by: what a feature adds is rounding
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 
 
@@ -41,7 +42,7 @@ class Problem:
 
     X : (n, d) array, SciPy sparse matrix, memory map or ``paring.data.design.Design``; not copied if usable as it lies.
     y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial; with squared loss and a penalty
-        also (n, K), several targets a row.
+        also (n, K), several targets a row. Columns of X and real targets lie between 1e-70 and 1e70 in size, or are 0.
     loss : a name or a ``paring.losses`` object. constraint : ``TopK(k, ...)``, with ``& L2Ball(tau)`` if wanted.
     penalty : of ``paring.penalties``, e.g. ``L1(lam)``. ridge : l2 weight.
     sample_weight : (n,) non-negative; only their ratios matter. offset : (n,) added to every score (penalised only).
@@ -77,16 +78,10 @@ class Problem:
         y = self.y if self.outputs == 1 else np.zeros(self.n)
         middle = float(np.average(y, weights=self.v)) if self.fit_intercept else 0.0
         products, sums, squares = self.design.moments(self.v * (y - middle), self.v)
-        if not np.isfinite(squares).all():
-            column = int(np.flatnonzero(~np.isfinite(squares))[0])
-            raise ValueError(
-                f"X holds NaN or infinity (or values beyond 1e150) in column {column}; impute or drop them first"
-            )
+        given.check_columns(products, sums, squares / self.n)
         self.products: Array = products / self.n  # X'V (y - its mean, with an intercept) / n
         self.means: Array = sums / self.n
         self.squares: Array = squares / self.n  # second moments of the columns
-        if not np.isfinite(self.null[1]):
-            raise ValueError("the loss of y overflows even without features: y is too large, rescale it")
 
     def _bind(self, constraint: TopK | None, penalty: Penalty | None) -> None:
         """Exactly one of them; under a penalty the constraint is what its bounds and left-out features leave."""
@@ -122,15 +117,32 @@ class Problem:
     def _known(self, loss: losses.Loss) -> losses.Loss:
         if loss.name != "multinomial" or loss.parameter:
             return loss
-        return loss(max(int(self.y.max()) + 1, 2))
+        classes = np.unique(self.y)
+        gaps = np.flatnonzero(classes != np.arange(len(classes)))
+        if len(gaps) and (classes >= 0).all() and (classes == np.floor(classes)).all():  # else the loss refuses them
+            raise ValueError(
+                f"y holds class {classes[-1]:g} but none {gaps[0]}: number the classes 0 to {len(classes) - 1} "
+                "(numpy.unique(y, return_inverse=True)), or say how many there are: losses.multinomial(classes)"
+            )
+        return loss(max(len(classes), 2))
 
     def with_loss(self, loss: losses.Loss) -> Problem:
         """The same problem under another loss of one output, for the same kind of targets. Cost: none."""
+        return self._with("loss", loss)
+
+    def with_ridge(self, ridge: float) -> Problem:
+        """The same problem with another ridge. Cost: none."""
+        return self._with("ridge", ridge)
+
+    def _with(self, part: str, value: Any) -> Problem:
         other = copy.copy(self)
-        for derived in ("null", "scale", "target", "lipschitz"):
+        for derived in ("null", "scale", "steepest", "target", "lipschitz", "regulariser", "root_norm"):
             vars(other).pop(derived, None)
-        other.loss = loss
+        setattr(other, part, value)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "target"}  # the core's: made anew
 
     @property
     def outputs(self) -> int:
@@ -216,6 +228,8 @@ class Problem:
             flat = FLAT_SLOPE * self.n  # b is the middle of where the slope is 0, if it is for a while
             ends = np.searchsorted(slope, [-flat, flat])
             return float(corners[order][np.minimum(ends, self.n - 1)].mean())
+        from paring.dual import minimise_intercept
+
         return minimise_intercept(self, z)
 
     @cached_property
@@ -227,7 +241,23 @@ class Problem:
         zeros = self.no_scores()
         least = -float(self.v @ self.loss.core.conjugate(np.zeros_like(zeros), self.y)) / self.n
         unfitted = self.value_at(zeros, np.zeros(0)) - least
+        if self.loss.targets == "count":  # scores of 0 say nothing of rounding where all counts are tiny
+            unfitted = min(unfitted, abs(self.null[1]) + abs(least))
         return max(self.null[1] - least, NULL_TOLERANCE * unfitted, np.finfo(float).tiny * 1e50)
+
+    def counts(self, model: Model) -> NDArray[np.bool_]:
+        """Of each feature of the model, whether F feels it: whether its scores, by the slopes that F has without
+        features, come to more than DUST of what F can fall by. The rest is rounding. Cost: O(n), once."""
+        sizes = np.abs(model.weights) if model.weights.ndim == 1 else np.linalg.norm(model.weights, axis=1)
+        sizes = sizes * np.sqrt(self.squares[model.support])
+        return (sizes > 0) & (sizes * self.steepest > DUST * self.scale)
+
+    @cached_property
+    def steepest(self) -> float:
+        """The root of the mean square of the slopes at the null model."""
+        b, _ = self.null
+        z = np.full(self.n, b) if self.outputs == 1 else np.tile(b, (self.n, 1))
+        return float(np.sqrt(self.v @ (self.loss.core.slope(z, self.y).reshape(self.n, -1) ** 2).sum(axis=1) / self.n))
 
     def minimise_on(self, features: Indices, w: Array | None = None, b: Any = None) -> Restricted:
         """The minimiser of F over those features and the intercept, from (w, b)."""
@@ -315,25 +345,3 @@ class Problem:
         bound = self.loss.curvature_bound
         h = self.variances * (bound if np.isfinite(bound) else 1.0) + self.ridge
         return np.maximum(h, 1e-8 * max(float(h.max()), np.finfo(float).tiny))
-
-
-def minimise_intercept(problem: Problem, z: Array) -> float:
-    """argmin_b sum_i v_i loss(z_i + b, y_i) / n of a smooth loss: a safeguarded root of the slope."""
-
-    def slope(b: float) -> float:
-        return float(problem.residuals(z + b).sum())
-
-    low, high = -1.0, 1.0
-    for _ in range(60):
-        if slope(low) <= 0:
-            break
-        low *= 2
-    for _ in range(60):
-        if slope(high) >= 0:
-            break
-        high *= 2
-    from scipy.optimize import brentq
-
-    if slope(low) >= 0 or slope(high) <= 0:  # flat, or monotone to the end of the search
-        return low if slope(low) >= 0 else high
-    return float(brentq(slope, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=500))

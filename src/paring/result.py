@@ -25,6 +25,15 @@ class Model:
         support = np.flatnonzero(w if w.ndim == 1 else np.any(w != 0, axis=1))
         return cls(support, w[support], intercept)
 
+    def frozen(self) -> Model:
+        """A copy that cannot be written to."""
+        support, weights = self.support.copy(), self.weights.copy()
+        intercept = np.array(self.intercept) if np.ndim(self.intercept) else self.intercept
+        for part in (support, weights, intercept):
+            if isinstance(part, np.ndarray):
+                part.flags.writeable = False
+        return Model(support, weights, intercept)
+
     def dense(self, d: int) -> Array:
         w = np.zeros((d, *self.weights.shape[1:]))
         w[self.support] = self.weights

@@ -113,7 +113,8 @@ def outcome(cell: Cell) -> Result | str:
 @cache
 def best(loss: losses.Loss, constraint: str, weights: bool, intercept: bool) -> float:
     """The least F over every support; the same for every layout."""
-    problem, (X, _) = pose(Cell(loss, constraint, "dense", weights, intercept)), data(loss)
+    problem = pose(Cell(loss, constraint, "dense", weights, intercept))
+    X = problem.design.columns(np.arange(D))  # the rows that count
     if np.isfinite(problem.constraint.radius) and loss.name != "squared":
         return min(_in_the_ball(problem, X[:, features]) for features in supports(problem.constraint))
     return optimum(problem, X)[0]

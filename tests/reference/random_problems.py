@@ -58,7 +58,7 @@ def targets(rng: np.random.Generator, loss: losses.Loss, score: np.ndarray, offs
 def random_problem(
     rng: np.random.Generator, loss: losses.Loss, constraint: TopK, ridge: float, **settings: object
 ) -> tuple[np.ndarray, Problem]:
-    """(X, problem). settings: design, intercept, weights; drawn where they are not given."""
+    """(X, problem). settings: design, intercept, weights; drawn where they are not given. X: the rows that count."""
     n = int(rng.integers(8, 16))
     design = settings.get("design") or str(rng.choice(list(DESIGNS)))
     intercept = bool(settings.get("intercept", rng.integers(2)))
@@ -68,4 +68,5 @@ def random_problem(
     if settings.get("weights", rng.integers(2)):
         weights = rng.integers(1, 4, n) + 0.1 * rng.random(n)
         weights[int(rng.integers(3, n))] = 0
-    return X, Problem(X, y, loss, constraint=constraint, ridge=ridge, sample_weight=weights, fit_intercept=intercept)
+    posed = Problem(X, y, loss, constraint=constraint, ridge=ridge, sample_weight=weights, fit_intercept=intercept)
+    return posed.design.columns(np.arange(D)), posed

@@ -17,6 +17,8 @@ class Block {
 
     // z = X w + b
     virtual void scores(const double* w, double b, double* z, const Context& context) const = 0;
+    // z += X w for `count` vectors of weights, the rows of w, and as many of scores.
+    virtual void add_scores(const double* w, Index count, double* z, const Context& context) const = 0;
     // g = X'r
     virtual void gradient(const double* r, double* g, const Context& context) const = 0;
     // Lower triangle of X' diag(c) X into h (leading dimension ld), and X'c into first.
@@ -46,6 +48,7 @@ class DenseBlock final : public Block {
     DenseBlock(const Rows& rows, bool lines_are_columns, std::span<const Index> chosen, const double* v,
                const Context& context = {});
     void scores(const double* w, double b, double* z, const Context& context) const override;
+    void add_scores(const double* w, Index count, double* z, const Context& context) const override;
     void gradient(const double* r, double* g, const Context& context) const override;
     void hessian(const double* c, double* h, Index ld, double* first, const Context& context) const override;
     void add_column(Index j, double a, double* out) const override;
@@ -59,12 +62,18 @@ class DenseBlock final : public Block {
     std::vector<double> values_, shift_;
 };
 
+struct BlockEntry {
+    double value;
+    Index at;
+};
+
 // Rows for sums over samples, columns for one feature at a time.
 class SparseBlock final : public Block {
   public:
     // `by_rows` = false leaves the row form out: enough for candidates.
     SparseBlock(const Rows& columns, std::span<const Index> chosen, bool by_rows);
     void scores(const double* w, double b, double* z, const Context& context) const override;
+    void add_scores(const double* w, Index count, double* z, const Context& context) const override;
     void gradient(const double* r, double* g, const Context& context) const override;
     void hessian(const double* c, double* h, Index ld, double* first, const Context& context) const override;
     void add_column(Index j, double a, double* out) const override;
@@ -74,14 +83,10 @@ class SparseBlock final : public Block {
     void cross_all(const Rows& columns, const double* c, double* out, const Context& context) const;
 
   private:
-    struct Entry {
-        double value;
-        Index at;
-    };
     struct Lines {
         std::vector<Index> starts;
-        std::vector<Entry> entries;
-        std::span<const Entry> operator[](Index l) const {
+        std::vector<BlockEntry> entries;
+        std::span<const BlockEntry> operator[](Index l) const {
             const auto begin = static_cast<std::size_t>(starts[static_cast<std::size_t>(l)]);
             const auto end = static_cast<std::size_t>(starts[static_cast<std::size_t>(l) + 1]);
             return {entries.data() + begin, end - begin};

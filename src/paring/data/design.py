@@ -76,6 +76,9 @@ class Design:
         self._rows = self._view(self._X)
         self._by_columns: _core.Rows | None = self._rows if self._rows.lines_are_columns else None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Design, (self._X, self.threads)  # pickles and copies make the core's views anew
+
     # -- what comes in ------------------------------------------------------------------------------------------
 
     def _usable_dtype(self, dtype: np.dtype[Any]) -> np.dtype[Any]:

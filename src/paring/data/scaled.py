@@ -52,6 +52,9 @@ class ScaledDesign(Design):
             base = base.base
         self.base, self.centre, self.scale = base, shift, divisor
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScaledDesign, (self.base, self.centre, self.scale)
+
     # -- what the loop sets and reads: one state, the base's --------------------------------------------------------
 
     @property

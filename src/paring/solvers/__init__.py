@@ -16,6 +16,7 @@ from paring.solvers._loop import Progress, Run, Solver, run_loop
 from paring.solvers.refusals import refuse_family
 
 SMALL = 100_000  # entries of X: a pass takes a tenth of a millisecond
+MANY = 2000  # features, from which on diht was measured to come as low as pursuit or lower, and mostly sooner
 
 
 def choose(problem: Problem) -> tuple[str, str]:
@@ -26,6 +27,8 @@ def choose(problem: Problem) -> tuple[str, str]:
         return _choose_for_corners(problem)
     if np.isfinite(problem.constraint.radius):
         return "iht", "auto: L2Ball asks for a projection at every step"
+    if problem.ridge > 0 and problem.constraint.k >= MANY and problem.loss.name not in ("multinomial", "poisson"):
+        return "diht", f"auto: with a ridge and k >= {MANY:,} it comes as low as pursuit, and mostly sooner"
     return "pursuit", "auto: the data are at hand, and no solver was measured to find better models in less time"
 
 
@@ -77,7 +80,7 @@ def solve(
     if not hasattr(chosen, "init"):
         raise TypeError(f"solver must be a name listed by `paring solvers` or a solver object, got {solver!r}")
     refuse_family(problem, chosen)
-    if not 0 < tol < np.inf:
+    if not (isinstance(tol, Real) and 0 < float(tol) < np.inf):
         raise ValueError(f"tol must be a positive number, got {tol!r}")
     limits = [max_passes] if time_limit is None else [max_passes, time_limit]
     if not all(isinstance(limit, Real) and not np.isnan(limit) for limit in limits):

@@ -15,6 +15,7 @@ from paring import _core
 from paring.certificates import gap_to
 from paring.result import Certificate, Model, PathPoint, Record, Result
 from paring.solvers.blas import one_thread
+from paring.solvers.shown import path_without_dust, warn_of_separation, without_dust
 
 PASSES_ROUNDING = 1e-9  # fractions of a pass are added up: a run must not end by what was counted before it
 
@@ -73,7 +74,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback sees. Return something true to stop."""
+    """What a callback sees; ``model`` is a copy that cannot be written to. Return something true to stop."""
 
     rounds: int
     objective: float
@@ -194,6 +195,14 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
 
 
 def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> str | None:
+    if run.callbacks and _a_callback_stops(run, record, state):
+        return "callback"
+    if stop.over:
+        return "time_limit"
+    return "max_passes" if record.passes >= run.max_passes - PASSES_ROUNDING else None
+
+
+def _a_callback_stops(run: Run, record: Record, state: Any) -> bool:
     progress = Progress(
         state.rounds,
         record.objective,
@@ -202,14 +211,9 @@ def _asked_to_stop(run: Run, record: Record, state: Any, stop: _core.Stop) -> st
         record.thresholdings,
         record.seconds,
         len(state.model.support),
-        state.model,
+        state.model.frozen(),
     )
-    for callback in run.callbacks:
-        if callback(progress):
-            return "callback"
-    if stop.over:
-        return "time_limit"
-    return "max_passes" if record.passes >= run.max_passes - PASSES_ROUNDING else None
+    return any(callback(progress) for callback in run.callbacks)
 
 
 def _gap(problem: Any, state: Any, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
@@ -245,7 +249,9 @@ def _finished(
     (model, objective), gap = state.answer(), np.inf
     certificate = Certificate("none", np.inf, f"stopped early: {reason}")
     if reason not in ("interrupted", "time_limit"):  # else no pass more: the caller is waiting
+        model = without_dust(problem, model)
         objective = problem.objective(model)
+        warn_of_separation(problem, model)
         certificate = solver.certificate(problem, state, run)
         gap, ended = _gap(problem, state, objective, run, stop)
         reason = ended or reason
@@ -274,6 +280,6 @@ def _finished(
         solver=solver.name,
         why=why,
         history=tuple(history),
-        path=state.path,
+        path=path_without_dust(problem, state.path),
         state=state,
     )

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from paring.data.blocks import row_blocks
 from paring.problem import SPANNED
 from paring.result import Model
-from paring.solvers.tableau import HIDDEN, ROUNDING, SWAP_TOLERANCE, first_of_gain, model_on, spread
+from paring.solvers.tableau import HIDDEN, ROUNDING, SWAP_TOLERANCE, first_of_gain, idle, model_on, spread
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -69,6 +69,7 @@ class Orthogonal:
         self.h = problem.variances + problem.ridge
         self.noise = spread(problem)
         self.barred = self.constraint.never | problem.flat
+        self.required = np.flatnonzero(self.constraint.always)
         self.y = self.root * (problem.y - (problem.null[0] if problem.fit_intercept else 0.0))
         self.sure = True
         self.at = self._empty()
@@ -82,7 +83,8 @@ class Orthogonal:
 
     @property
     def size(self) -> int:
-        return len(self.at.features)
+        """Features that count: also those of ``always`` that cannot enter."""
+        return len(self.at.features) + len(idle(self.required, self.at.features))
 
     @property
     def units(self) -> Indices:
@@ -190,6 +192,8 @@ class Orthogonal:
                 return
             gains = at.g[outsiders] ** 2 / at.s[outsiders]
             self.enter(outsiders[first_of_gain(gains, size - self.size, self.tolerance)])
+            if self.at is at:  # what little seemed left of them was rounding
+                return
 
     def shrink(self, size: int) -> None:
         """Remove the cheapest members, one at a time."""
@@ -202,7 +206,7 @@ class Orthogonal:
     def polish(self) -> None:
         """The best exchange, while there is one that lowers F; ``sure`` is lost where one keeps less than it says."""
         refused: set[tuple[int, int]] = set()
-        while self.size > 0 and self.objective > self.tolerance and len(refused) < REFUSED:
+        while len(self.units) and self.objective > self.tolerance and len(refused) < REFUSED:
             self.design.stop.check()
             self.at = self._sharpened(self.at)
             best = self._best(refused)
@@ -210,7 +214,7 @@ class Orthogonal:
                 return
             position, outsider = best
             moved = self._entered(self._without(self.at, position), np.array([outsider]))
-            if len(moved.features) == self.size and moved.objective < self.objective - 0.5 * self.tolerance:
+            if len(moved.features) == len(self.units) and moved.objective < self.objective - 0.5 * self.tolerance:
                 self.at, refused = moved, set()
             else:
                 refused.add((int(self.at.features[position]), outsider))
@@ -231,7 +235,7 @@ class Orthogonal:
         towards, a = inverse / size[:, None], (w / size)[:, None]
         shut = self.barred.copy()
         shut[at.features] = True
-        for some in row_blocks(self.problem.d, 8 * self.size):
+        for some in row_blocks(self.problem.d, 8 * len(at.features)):
             u = towards @ at.p[:, some]
             floor = SPANNED * self.h[some]
             curvature = at.s[some] + u**2
@@ -271,7 +275,7 @@ class Orthogonal:
         return abs(self.problem.objective(self.model()) - self.objective)
 
     def _hidden(self) -> bool:
-        if self.size == 0 or self.objective <= self.tolerance:
+        if not len(self.units) or self.objective <= self.tolerance:
             return False
         inflation = (self._inverse(self.at)[0] ** 2).sum(axis=1) @ self.h[self.at.features]
         self.at = self._sharpened(self.at)

@@ -193,7 +193,6 @@ class Quadratic:
                 self.t,
                 self.schur,
                 self.g,
-                self.own,
                 self.means,
                 self.others,
                 self.c,

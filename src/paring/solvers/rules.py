@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paring.solvers.steps import Fixed, Metric
+from paring.solvers.steps import Fixed, Metric, check_positive
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -35,7 +36,7 @@ class Estimate:
     factor: float = 1.0
 
     def check(self, problem: Any, metric: Metric) -> None:
-        _positive("Estimate: factor", self.factor)
+        check_positive("Estimate: factor", self.factor)
 
     def lengths(self, safe: float, rounds: Array) -> Array:
         return np.full(len(rounds), self.factor * safe)
@@ -52,7 +53,7 @@ class Decreasing:
     def check(self, problem: Any, metric: Metric) -> None:
         for name, value in (("first", self.first), ("hold", self.hold), ("power", self.power)):
             if value is not None:
-                _positive(f"Decreasing: {name}", value)
+                check_positive(f"Decreasing: {name}", value)
 
     def lengths(self, safe: float, rounds: Array) -> Array:
         out: Array = (safe if self.first is None else self.first) / (1 + rounds / self.hold) ** self.power
@@ -100,7 +101,10 @@ def rule_of(step: Any) -> Any:
         if step not in named:
             raise ValueError(f"step must be a rule, a number, 'estimate' or 'tuned', got {step!r}")
         return named[step]
-    return Fixed(float(step)) if isinstance(step, int | float) else step
+    rule = Fixed(float(step)) if isinstance(step, Real) else step
+    if isinstance(rule, type) or not hasattr(rule, "lengths"):
+        raise TypeError(f"step must be a rule, a number, 'estimate' or 'tuned', got {step!r}")
+    return rule
 
 
 # -- rows ----------------------------------------------------------------------------------------------------------
@@ -170,8 +174,3 @@ class ByNorm:
     def importance(self, curvatures: Array) -> Array | None:
         mean = float(curvatures.mean())
         return np.divide(mean, curvatures, out=np.zeros_like(curvatures), where=curvatures > 0)
-
-
-def _positive(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a positive number, got {value!r}")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -188,8 +189,7 @@ class Fixed:
     step: float
 
     def check(self, problem: Any, metric: Metric) -> None:
-        if not (np.isfinite(self.step) and self.step > 0):
-            raise ValueError(f"Fixed: step must be a positive number, got {self.step!r}")
+        check_positive("Fixed: step", self.step)
 
     def choose(self, trial: Trial) -> Move:
         return trial.move(self.step)
@@ -261,18 +261,28 @@ class Backtracking:
         raise ValueError("no step lowers F: is its gradient right?")
 
 
+def check_positive(name: str, value: Any) -> None:
+    if not (isinstance(value, Real) and 0 < float(value) < np.inf):
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+
+
 def _check_factor(name: str, value: float, low: float, high: float) -> None:
-    if not (low < value < high or value == low == 1.0):
+    if not (isinstance(value, Real) and (low < value < high or value == low == 1.0)):
         raise ValueError(f"{name} must be between {low:g} and {high:g}, got {value!r}")
 
 
 @dataclass(frozen=True, init=False)
 class Stepping:
-    """Settings of solvers that step: the rule of the step's length (``step=``) and the scaling of its metric."""
+    """Settings of solvers that step: the rule of the step's length (``step=``; a number is meant as ``Fixed``) and the
+    scaling of its metric."""
 
     rule: StepRule
     scaling: str
 
-    def __init__(self, step: StepRule | None = None, scaling: str = "none") -> None:
-        object.__setattr__(self, "rule", Backtracking() if step is None else step)
+    def __init__(self, step: StepRule | float | None = None, scaling: str = "none") -> None:
+        rule = Backtracking() if step is None else Fixed(float(step)) if isinstance(step, Real) else step
+        if isinstance(rule, type) or not hasattr(rule, "choose"):
+            rules = "Backtracking(), Normalised(), Lipschitz() or Fixed(length)"
+            raise TypeError(f"step must be a number or one of {rules}, got {step!r}")
+        object.__setattr__(self, "rule", rule)
         object.__setattr__(self, "scaling", scaling)

@@ -29,6 +29,8 @@ WORKING = 1e-8  # Newton's tolerance between exchanges, relative to F at the nul
 ROUNDING = 16 * float(np.finfo(float).eps)  # of a curvature, relative to the second moment, with the root of n
 FINAL = 1e-13  # and at the end of a stage
 REFITS = 10  # the same where each is a minimisation of its own: groups, bounds, several outputs
+EVERY = 5 * TRIALS  # exchanges that are all minimised before a stage ends, where there are no more (outputs: TRIALS)
+EVERY_COST = 2e7  # and their Hessians, one for each, take no more operations: some hundredths of a second
 ALIKE = 2  # exchanges of one member, or of one outsider, among those tried first
 FOLLOWED = 16  # sizes beyond: the model's moves are made at once, and not each tried on F
 KEPT = 0.5  # of what the model promises of its moves: where F falls by less, it is not followed
@@ -58,6 +60,7 @@ class Support:
         self.dense = problem.zeros()
         self.deceived = False  # by the model, at the last trials: it promised what F did not keep
         self.known: Array | None = None  # gains at the present minimiser
+        self.few_enough = EVERY_COST / problem.n
         self.units = np.empty(0, np.int64)
         self.singles = self.constraint.unit_of is None and problem.outputs == 1
         self.modelled = self.singles and self.constraint.lower is None
@@ -207,6 +210,21 @@ class Support:
             self._accept(self.units, self._minimised(self.units, self.dense, b, FINAL, block))
             self.known = kept  # the point has moved by no more than Newton's tolerance
 
+    def settle(self, size: int) -> bool:
+        """Where there are few exchanges, minimise after each: the model may have misjudged one."""
+        while 0 < self.size < self.constraint.units:
+            leave = self.units[~self.constraint.always[self.units]]
+            enter = np.flatnonzero(~self.constraint.never)
+            enter = enter[~np.isin(enter, self.units)]
+            exchanges, order = len(leave) * len(enter), (len(self.at.features) + 1) * self.problem.outputs
+            if exchanges > (EVERY if self.problem.outputs == 1 else TRIALS) or exchanges * order**2 > self.few_enough:
+                break
+            pairs = ((j, i) for j in leave for i in enter)
+            if not any(self._try(np.append(self.units[self.units != j], i)) for j, i in pairs):
+                break
+            self.polish()
+        return True
+
     def _additive(self, gains: Array) -> bool:
         """Cheapest out, best in, as if the two did not touch: at once where the model gains, then one by one."""
         costs, few = self._costs(), max(TRIALS, self.size)
@@ -284,10 +302,6 @@ class Support:
         if not alone.objective < self.objective - 0.5 * self.tolerance:
             return False
         self._accept(units, alone)
-        return True
-
-    def settle(self, size: int) -> bool:
-        """Nothing: every point is measured on the data."""
         return True
 
     def refresh(self) -> None:

@@ -46,9 +46,14 @@ def first_of_gain(gains: Array, count: int, tolerance: float) -> Indices:
     return np.sort(np.argsort(keys, kind="stable")[:count])
 
 
+def idle(required: Indices, features: Indices) -> Indices:
+    """Members of ``always`` that cannot enter, being constant or spanned: at weight 0, and counted."""
+    return np.setdiff1d(required, features) if len(required) else required
+
+
 def model_on(problem: Any, features: Indices, w: Array) -> Model:
     """The model of those weights, with members of ``always`` that could not enter at weight 0."""
-    missing = np.setdiff1d(np.flatnonzero(problem.constraint.always), features)
+    missing = idle(np.flatnonzero(problem.constraint.always), features)
     features, w = np.concatenate([features, missing]).astype(np.int64), np.concatenate([w, np.zeros(len(missing))])
     order = np.argsort(features)
     intercept = problem.null[0] - float(problem.means[features] @ w) if problem.fit_intercept else 0.0
@@ -93,7 +98,8 @@ class Tableau:
         self.problem, self.design = problem, problem.design
         self.means = problem.means if problem.fit_intercept else None
         self.tolerance = SWAP_TOLERANCE * problem.scale
-        constraint = problem.constraint
+        self.constraint = constraint = problem.constraint
+        self.required = np.flatnonzero(constraint.always)
         gram: Any = GramRows(problem)
         if problem.d <= WHOLE_GRAM:
             gram = gram.whole()
@@ -117,7 +123,8 @@ class Tableau:
 
     @property
     def size(self) -> int:
-        return self.core.size
+        """Features that count: also those of ``always`` that cannot enter."""
+        return int(self.core.size) + len(idle(self.required, self.core.features))
 
     @property
     def units(self) -> Indices:
@@ -133,10 +140,10 @@ class Tableau:
         self.core.enter(varying, self.design.threads, self.design.stop)
 
     def grow(self, size: int) -> None:
-        self.core.grow(size, self.design.threads, self.design.stop)
+        self.core.grow(size - self.size + self.core.size, self.design.threads, self.design.stop)
 
     def shrink(self, size: int) -> None:
-        self.core.shrink(size, self.design.threads, self.design.stop)
+        self.core.shrink(size - self.size + self.core.size, self.design.threads, self.design.stop)
 
     def polish(self) -> bool:
         return self.core.polish(self.design.threads, self.design.stop)
@@ -175,7 +182,7 @@ class Tableau:
         return bool(rounding <= UNCLEAR)
 
     def _nothing_hidden(self, room: bool) -> bool:
-        if self.size == 0 or self.objective <= self.tolerance:
+        if self.core.size == 0 or self.objective <= self.tolerance:
             return True
         rounding = ROUNDING * (1 + self.core.inflation.sum()) * self.noise * self.h
         hidden, design = HIDDEN * self.problem.scale, self.design
