@@ -13,7 +13,7 @@ Index count_of(const Loss& loss, const Scores& z, const Vector& y) {
     require(static_cast<Index>(z.size()) == n * loss.outputs(), "scores and targets differ in length");
     if (loss.outputs() > 1)
         for (Index i = 0; i < n; ++i)
-            require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(loss.outputs()), "no such class");
+            require(y.data()[i] >= 0 && y.data()[i] < static_cast<double>(loss.kinds()), "no such class");
     return n;
 }
 
@@ -95,6 +95,13 @@ void bind_loss(nb::module_& m) {
                 return loss.total(z.data(), y.data(), v.data(), count_of(loss, z, y));
             },
             nb::arg("z").noconvert(), nb::arg("y").noconvert(), nb::arg("v").noconvert());
+    m.def(
+        "make_squared_rows",
+        [](const Matrix& table) {
+            const std::size_t n = table.shape(0), outputs = table.shape(1);
+            return make_squared_rows({table.data(), table.data() + n * outputs}, static_cast<Index>(outputs));
+        },
+        nb::arg("table").noconvert());
     m.def("make_loss", &make_loss, nb::arg("name"), nb::arg("parameter") = 1.0);
 }
 

@@ -54,6 +54,22 @@ nb::ndarray<nb::numpy, double> product(const OwnedRows& x, const Matrix& v, bool
     return to_numpy(std::move(result), {static_cast<std::size_t>(out), static_cast<std::size_t>(m)});
 }
 
+// The chosen lines with each column of v: (lines chosen, m).
+nb::ndarray<nb::numpy, double> product_of_lines(const OwnedRows& x, const Indices& lines, const Matrix& v, int threads,
+                                                const StopToken* stop) {
+    const Shape shape = shape_of(x.view);
+    const std::span<const Index> chosen(lines.data(), lines.shape(0));
+    const auto m = static_cast<Index>(v.shape(1));
+    require(static_cast<Index>(v.shape(0)) == shape.length, "matrix and vector differ in length");
+    for (const Index l : chosen) require(0 <= l && l < shape.lines, "no such line");
+    std::vector<double> result(chosen.size() * v.shape(1));
+    {
+        const nb::gil_scoped_release free;
+        dots_of(x.view, chosen, v.data(), m, result.data(), context_of(threads, stop));
+    }
+    return to_numpy(std::move(result), {chosen.size(), v.shape(1)});
+}
+
 nb::tuple moments_of_columns(const OwnedRows& x, const Vector& r, const Vector& c, int threads, const StopToken* stop) {
     const Shape shape = shape_of(x.view);
     const auto d = static_cast<std::size_t>(x.lines_are_columns ? shape.lines : shape.length);
@@ -128,6 +144,8 @@ void bind_rows(nb::module_& m) {
         .def_ro("lines_are_columns", &OwnedRows::lines_are_columns)
         .def("product", &product, nb::arg("v").noconvert(), nb::arg("transposed"), nb::arg("threads") = 1,
              nb::arg("stop").none() = nb::none())
+        .def("product_of_lines", &product_of_lines, nb::arg("lines").noconvert(), nb::arg("v").noconvert(),
+             nb::arg("threads") = 1, nb::arg("stop").none() = nb::none())
         .def("column_moments", &moments_of_columns, nb::arg("r").noconvert(), nb::arg("c").noconvert(),
              nb::arg("threads") = 1, nb::arg("stop").none() = nb::none());
     rows.def("few_products", &few_products, nb::arg("v").noconvert(), nb::arg("threads") = 1,

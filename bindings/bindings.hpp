@@ -62,6 +62,7 @@ void bind_rows(nb::module_& m);
 void bind_block(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_tableau(nb::module_& m);
+void bind_descent(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_formats(nb::module_& m);
 void bind_s2bcd(nb::module_& m);

@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     paring::bind_block(m);
     paring::bind_newton(m);
     paring::bind_tableau(m);
+    paring::bind_descent(m);
     paring::bind_dual(m);
     paring::bind_formats(m);
     paring::bind_s2bcd(m);

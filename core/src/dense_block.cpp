@@ -1,5 +1,6 @@
 #include "paring/blas.hpp"
 #include "paring/block.hpp"
+#include "paring/gather.hpp"
 #include "paring/kernels.hpp"
 #include "paring/products.hpp"
 
@@ -7,26 +8,7 @@ namespace paring {
 
 namespace {
 
-constexpr Index few_rows = 256;  // rows copied at a time: a page of row-major X is used whole while it is at hand
 constexpr Index scaled_at_once = 1 << 20;  // numbers: the most that is held of a block times c
-
-// Rows begin..end of the chosen columns, into columns of length n.
-template <class View>
-void copy_rows(const View& rows, bool lines_are_columns, std::span<const Index> chosen, Index n, Index begin, Index end,
-               double* out) {
-    if constexpr (requires { rows.line_stride; }) {
-        const Index down = lines_are_columns ? rows.step : rows.line_stride;
-        const Index across = lines_are_columns ? rows.line_stride : rows.step;
-        for (Index from = begin; from < end; from += few_rows) {
-            const Index to = std::min(from + few_rows, end);
-            for (std::size_t j = 0; j < chosen.size(); ++j) {
-                const auto* x = rows.data + chosen[j] * across;
-                double* column = out + static_cast<Index>(j) * n;
-                for (Index i = from; i < to; ++i) column[i] = static_cast<double>(x[i * down]);
-            }
-        }
-    }
-}
 
 }  // namespace
 
@@ -36,11 +18,7 @@ DenseBlock::DenseBlock(const Rows& any, bool lines_are_columns, std::span<const 
             static_cast<Index>(chosen.size())),
       values_(static_cast<std::size_t>(n_ * k_)),
       shift_(chosen.size()) {
-    constexpr double misses = 8;  // a copied number costs about as much as so many multiply-adds
-    for_ranges(n_, misses * static_cast<double>(k_), context, [&](Index begin, Index end, int) {
-        std::visit(
-            [&](const auto& rows) { copy_rows(rows, lines_are_columns, chosen, n_, begin, end, values_.data()); }, any);
-    });
+    copy_columns(any, lines_are_columns, chosen, values_.data(), context);
     double total = 0;
     if (v != nullptr)
         for (Index i = 0; i < n_; ++i) total += v[i];

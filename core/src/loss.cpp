@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "formulae.hpp"
@@ -57,6 +58,7 @@ template <class F>
 class Scalar final : public Loss {
   public:
     explicit Scalar(F f) : f_(f) {}
+    bool is_quadratic() const override { return std::is_same_v<F, Squared>; }
     double curvature_bound() const override { return f_.bound; }
     void evaluate(const double* z, const double* y, Index n, double* value, double* slope,
                   double* curvature) const override {

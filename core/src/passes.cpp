@@ -39,6 +39,17 @@ double line_dot(const View& rows, Index l, const double* v) {
     }
 }
 
+// out (m) = sum_e x[l, e] v[e, :]
+template <class View>
+void line_dots(const View& rows, Index l, const double* v, Index m, double* out) {
+    if (m == 1) {
+        *out = line_dot(rows, l, v);
+        return;
+    }
+    std::fill(out, out + m, 0.0);
+    for_line(rows, l, [&](Index e, double x) { axpy(x, v + e * m, out, m); });
+}
+
 template <class View>
 void line_axpy(const View& rows, Index l, double a, double* out) {
     if (a == 0) return;
@@ -110,15 +121,20 @@ void dots(const Rows& any, const double* v, Index m, double* out, const Context&
         [&](const auto& rows) {
             const double cost = rows.cost_per_line() * static_cast<double>(m);
             for_ranges(rows.lines, cost, context, [&](Index begin, Index end, int) {
-                for (Index l = begin; l < end; ++l) {
-                    if (m == 1) {
-                        out[l] = line_dot(rows, l, v);
-                        continue;
-                    }
-                    double* sum = out + l * m;
-                    std::fill(sum, sum + m, 0.0);
-                    for_line(rows, l, [&](Index e, double x) { axpy(x, v + e * m, sum, m); });
-                }
+                for (Index l = begin; l < end; ++l) line_dots(rows, l, v, m, out + l * m);
+            });
+        },
+        any);
+}
+
+void dots_of(const Rows& any, std::span<const Index> lines, const double* v, Index m, double* out,
+             const Context& context) {
+    std::visit(
+        [&](const auto& rows) {
+            const double cost = rows.cost_per_line() * static_cast<double>(m);
+            for_ranges(static_cast<Index>(lines.size()), cost, context, [&](Index begin, Index end, int) {
+                for (Index p = begin; p < end; ++p)
+                    line_dots(rows, lines[static_cast<std::size_t>(p)], v, m, out + p * m);
             });
         },
         any);

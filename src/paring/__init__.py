@@ -8,6 +8,12 @@ __version__ = "0.1.0"
 # Public name -> module that defines it; a name equal to its module is the module itself. Loaded on first use.
 # A function must not share the name of a module beside it: importing the module would hide the function.
 _HOME: dict[str, str] = {
+    "ElasticNet": "estimators",
+    "GroupLasso": "estimators",
+    "Lasso": "estimators",
+    "MultiTaskLasso": "estimators",
+    "PenalizedClassifier": "estimators",
+    "PenalizedRegressor": "estimators",
     "Problem": "problem",
     "Result": "result",
     "SparseClassifier": "estimators",
@@ -17,7 +23,10 @@ _HOME: dict[str, str] = {
     "losses": "losses",
     "minimize": "_minimize",
     "open_dataset": "data.folder",
+    "path": "_path",
+    "penalties": "penalties",
     "save_model": "model_io",
+    "screening": "screening",
     "solve": "solvers",
     "solvers": "solvers",
 }

@@ -56,6 +56,8 @@ class Loss:
 
     def total(self, z: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
 
+def make_squared_rows(table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Loss: ...
+
 def make_loss(name: str, parameter: float = 1.0) -> Loss: ...
 
 class Rows:
@@ -73,6 +75,8 @@ class Rows:
     def lines_are_columns(self) -> bool: ...
 
     def product(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], transposed: bool, threads: int = 1, stop: Stop | None = None) -> NDArray[numpy.float64]: ...
+
+    def product_of_lines(self, lines: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> NDArray[numpy.float64]: ...
 
     def column_moments(self, r: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> tuple: ...
 
@@ -184,6 +188,22 @@ class Tableau:
     def saved(self) -> SavedTableau: ...
 
     def restore(self, saved: SavedTableau) -> None: ...
+
+class Descent:
+    """
+    Block coordinate descent over working sets; keeps the columns it has used.
+    """
+
+    def __init__(self, target: object, dense: bool) -> None: ...
+
+    def missing(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[int]: ...
+
+    def append(self, x: Rows, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1, stop: Stop | None = None) -> None: ...
+
+    def minimise(self, features: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], omega: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tau: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ridge: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goal: float, max_rounds: int = 100, threads: int = 1, stop: Stop | None = None) -> tuple:
+        """
+        (w, b, z, objective, violation, rounds, sweeps, newton_steps, extrapolations, stopped)
+        """
 
 def balanced_prox(loss: Loss, u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], step: float, total: float) -> NDArray[numpy.float64]:
     """prox_{step loss*}(u - t), t such that its v-weighted sum is total."""

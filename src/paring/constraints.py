@@ -56,7 +56,7 @@ class TopK:
             raise ValueError(f"unit {int(np.flatnonzero(always & never)[0])} is in both always and never")
         if always.sum() > k:
             raise ValueError(f"{int(always.sum())} are always kept, but k={k}: raise k or shorten always")
-        lower, upper = _bounds(self.bounds, d)
+        lower, upper = checked_bounds(self.bounds, d)
         if lower is not None and np.isfinite(self.radius):
             raise ValueError(
                 "bounds and L2Ball cannot be combined: their joint projection is not implemented; "
@@ -220,7 +220,7 @@ def _mask(chosen: Sequence[int], name: str, d: int, unit_of: Indices | None, uni
     return mask
 
 
-def _bounds(bounds: tuple[ArrayLike, ArrayLike] | None, d: int) -> tuple[Array | None, Array | None]:
+def checked_bounds(bounds: tuple[ArrayLike, ArrayLike] | None, d: int) -> tuple[Array | None, Array | None]:
     if bounds is None:
         return None, None
     if np.isscalar(bounds) or len(bounds) != 2:

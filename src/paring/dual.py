@@ -115,6 +115,8 @@ def best_intercepts(problem: Any, z: Array) -> Any:
     if problem.outputs == 1:
         return problem.best_intercept(z)
     y, v, n, core = problem.y, problem.v, problem.n, problem.loss.core
+    if problem.loss.is_quadratic:
+        return np.average(problem.targets - z, axis=0, weights=v)
     rows, labels = np.arange(n), y.astype(np.int64)
     b = np.zeros(problem.outputs)
     value = core.total(z, y, v) / n
@@ -138,6 +140,28 @@ def best_intercepts(problem: Any, z: Array) -> Any:
     return b
 
 
+def minimise_intercept(problem: Any, z: Array) -> float:
+    """argmin_b sum_i v_i loss(z_i + b, y_i) / n of a smooth loss: a safeguarded root of the slope."""
+
+    def slope(b: float) -> float:
+        return float(problem.residuals(z + b).sum())
+
+    low, high = -1.0, 1.0
+    for _ in range(60):
+        if slope(low) <= 0:
+            break
+        low *= 2
+    for _ in range(60):
+        if slope(high) >= 0:
+            break
+        high *= 2
+    from scipy.optimize import brentq
+
+    if slope(low) >= 0 or slope(high) <= 0:  # flat, or monotone to the end of the search
+        return low if slope(low) >= 0 else high
+    return float(brentq(slope, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=500))
+
+
 def balanced(problem: Any, a: Array) -> Array:
     """a with sum_i v_i a_i = 0 (for every class), still in the domain of the conjugate.
 
@@ -147,12 +171,12 @@ def balanced(problem: Any, a: Array) -> Array:
     simplex.
     """
     v = problem.v
+    if problem.loss.is_quadratic:
+        for _ in range(2):
+            a = a - np.average(a, axis=0, weights=v)
+        return a
     if problem.outputs > 1:
         return _transported(problem, a)
-    if problem.loss.name == "squared":
-        for _ in range(2):
-            a = a - np.average(a, weights=v)
-        return a
     mass = v * a
     up, down = float(mass[a > 0].sum()), -float(mass[a < 0].sum())
     if up == down:
@@ -199,7 +223,7 @@ class DualPoint:
         with np.errstate(over="ignore", invalid="ignore"):
             fit = -float((problem.v * conjugate).sum()) / problem.n
             total = largest_gains(problem, t * self.c, t * self.error)
-            bound = fit - total - ROUNDING * (_magnitude(problem, a, conjugate) + total)
+            bound = fit - total - ROUNDING * (magnitude(problem, a, conjugate) + total)
         return bound if np.isfinite(bound) else -np.inf
 
     def best(self) -> float:
@@ -278,14 +302,14 @@ def _within_ball(problem: Any, square: float) -> float:
     return norm * radius - 0.5 * ridge * radius**2 if np.isfinite(radius) else np.inf
 
 
-def _magnitude(problem: Any, a: Array, conjugate: Array) -> float:
+def magnitude(problem: Any, a: Array, conjugate: Array) -> float:
     """The size of what is added up in (1/n) sum v loss*(a), before anything cancels."""
-    v, y, n = problem.v, problem.y, problem.n
+    v, y, n = problem.v, problem.targets, problem.n
     size = float((v * np.abs(conjugate)).sum()) / n
     kind = problem.loss.targets
     if kind == "class":
         return size + problem.outputs
     if kind == "count":
         return size + float((v * (np.abs(a) + y)).sum()) / n
-    norm = float(np.sqrt((v * a**2).sum() / n))
-    return size + norm * (norm + float(np.sqrt((v * y**2).sum() / n)))
+    norm, own = (float(np.sqrt((v @ x**2).sum() / n)) for x in (a, y))
+    return size + norm * (norm + own)

@@ -7,9 +7,10 @@ array([0.   , 3.375])
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +26,8 @@ DEFAULT_DELTA = 1.35  # Huber's 95 % efficiency on residuals of unit variance
 
 @dataclass(frozen=True)
 class Loss:
-    """One loss. ``targets`` says what y may be: "real", "sign" (-1, +1), "class" (0, 1, ..) or "count" (>= 0).
+    """One loss. ``targets`` says what y may be: "real", "sign" (-1, +1), "class" (0, 1, ..), "count" (>= 0)
+    or "row" (the number of a row of targets).
 
     ``smooth`` losses have a slope everywhere; those with a finite ``curvature_bound`` also a Lipschitz one.
     """
@@ -58,6 +60,11 @@ class Loss:
     def outputs(self) -> int:
         """Scores a row has: 1, or the number of classes."""
         return int(self.parameter) if self.name == "multinomial" else 1
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether it is squared loss, of one target or several."""
+        return self.name.startswith("squared") and self.targets != "sign"
 
     @property
     def curvature_bound(self) -> float:
@@ -98,6 +105,28 @@ class Loss:
 
     def __repr__(self) -> str:
         return f"{self.name}({self.parameter:g})" if self.name in _PARAMETERS and self.parameter else self.name
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredRows(Loss):
+    """Squared loss of several targets, |z - t|^2 / 2. A row's target y is the number of its row t in ``table``."""
+
+    table: Array = field(default_factory=lambda: np.empty((0, 1)), repr=False)
+
+    @cached_property
+    def core(self) -> _core.Loss:
+        return _core.make_squared_rows(self.table)
+
+    @property
+    def outputs(self) -> int:
+        return self.table.shape[1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return squared_rows, (self.table,)
+
+
+def squared_rows(table: Array) -> SquaredRows:
+    return SquaredRows("squared_rows", "row", table=table)
 
 
 def _floats(x: ArrayLike) -> Array:

@@ -200,9 +200,10 @@ def _history(arrays: Npz) -> tuple[Record, ...]:
     if "history" not in arrays.names:
         return ()
     rows = arrays["history"]
-    if rows.ndim != 2 or rows.shape[1] != len(fields(Record)) or len(rows) > MOST_ROUNDS or np.isnan(rows).any():
+    whole = rows.ndim == 2 and rows.shape[1] in (len(fields(Record)) - 1, len(fields(Record)))  # `active` came later
+    if not whole or len(rows) > MOST_ROUNDS or np.isnan(rows).any():
         raise ValueError(f"history holds {rows.dtype} {rows.shape}, or NaN")
-    return tuple(Record(f, c, p, int(t), s) for f, c, p, t, s in rows.tolist())
+    return tuple(Record(f, c, p, int(t), s, *map(int, rest)) for f, c, p, t, s, *rest in rows.tolist())
 
 
 # -- the JSON --------------------------------------------------------------------------------------------------------

@@ -1,25 +1,28 @@
-"""The exact-k problem: data, loss, constraint, ridge, weights and intercept, composed.
+"""A problem: data, loss, constraint or penalty, ridge, weights and intercept, composed.
 
-    min F(w, b) = (1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2     subject to    w feasible
+    F(w, b) = (1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2
 
-v has mean 1. The intercept b is never thresholded, ridged or counted.
+    exact k       min F      subject to    w feasible
+    penalised     min F + Omega(w)
+
+v has mean 1. The intercept b is never thresholded, penalised, ridged or counted.
 """
 
 from __future__ import annotations
 
 import copy
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from paring import _core, losses
+from paring import _core, given, losses
 from paring.constraints import Feasible, TopK
 from paring.data.design import Design, as_design
-from paring.data.incoming import refuse_masked
+from paring.penalties import Penalty
 from paring.result import Model
+from paring.separable import Separable
 
 if TYPE_CHECKING:
     from paring.solvers.restricted import Restricted
@@ -30,19 +33,19 @@ Indices = NDArray[np.int64]
 NULL_TOLERANCE = 1e-14
 FLAT_SLOPE = 1e-12  # of the mean loss in the intercept: what is left of 0 by adding weights up
 SPANNED = 1e-12  # of a column's curvature: with less left outside the span of others it lies in it (a length of 1e-6)
-LARGEST, SMALLEST = 1e70, 1e-70  # of columns and targets: products of four are neither infinite nor 0
 DUST = 1e-12  # of what F can fall by: what a feature adds is rounding
 DOUBTFUL = 1e-6  # variance over second moment, below which their difference has lost too many digits
 
 
 class Problem:
-    """One exact-k problem.
+    """One problem, with exactly one of ``constraint`` and ``penalty``.
 
     X : (n, d) array, SciPy sparse matrix, memory map or ``paring.data.design.Design``; not copied if usable as it lies.
-    y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial. Columns of X and real targets lie
-        between 1e-70 and 1e70 in size, or are 0.
+    y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial; with squared loss and a penalty
+        also (n, K), several targets a row. Columns of X and real targets lie between 1e-70 and 1e70 in size, or are 0.
     loss : a name or a ``paring.losses`` object. constraint : ``TopK(k, ...)``, with ``& L2Ball(tau)`` if wanted.
-    ridge : l2 weight. sample_weight : (n,) non-negative; only their ratios matter.
+    penalty : of ``paring.penalties``, e.g. ``L1(lam)``. ridge : l2 weight.
+    sample_weight : (n,) non-negative; only their ratios matter. offset : (n,) added to every score (penalised only).
     Cost: one pass over X (it also finds NaN and infinity).
     """
 
@@ -54,31 +57,62 @@ class Problem:
         y: ArrayLike,
         loss: str | losses.Loss = "squared",
         *,
-        constraint: TopK,
+        constraint: TopK | None = None,
+        penalty: Penalty | None = None,
         ridge: float = 0.0,
         sample_weight: ArrayLike | None = None,
         fit_intercept: bool = False,
+        offset: ArrayLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.design: Design = as_design(X, n_jobs)
         self.n, self.d = self.design.n, self.design.d
-        self.y = _targets(y, self.n)
-        self.v = _weights(sample_weight, self.n)
-        self.loss = self._known(losses.get(loss))
+        self.y, known = given.posed(y, self.n, losses.get(loss), several=penalty is not None)
+        self.v = given.weights(sample_weight, self.n)
+        self.loss = self._known(known)
         self.loss.check_targets(self.y)
-        if self.loss.targets in ("real", "count"):
-            _check_size_of_targets(self.y)
-        self.ridge = _ridge(ridge)
+        self.ridge = given.ridge_of(ridge)
         self.fit_intercept = bool(fit_intercept)
-        if not isinstance(constraint, TopK):
-            raise TypeError(f"constraint must be paring.constraints.TopK(k, ...), got {type(constraint).__name__}")
-        self.constraint: Feasible = constraint.bind(self.d, self.outputs)
-        middle = float(np.average(self.y, weights=self.v)) if self.fit_intercept else 0.0
-        products, sums, squares = self.design.moments(self.v * (self.y - middle), self.v)
-        _check_columns(products, sums, squares / self.n)
+        self.offset = given.offsets(offset, self.n)
+        self._bind(constraint, penalty)
+        y = self.y if self.outputs == 1 else np.zeros(self.n)
+        middle = float(np.average(y, weights=self.v)) if self.fit_intercept else 0.0
+        products, sums, squares = self.design.moments(self.v * (y - middle), self.v)
+        given.check_columns(products, sums, squares / self.n)
         self.products: Array = products / self.n  # X'V (y - its mean, with an intercept) / n
         self.means: Array = sums / self.n
         self.squares: Array = squares / self.n  # second moments of the columns
+
+    def _bind(self, constraint: TopK | None, penalty: Penalty | None) -> None:
+        """Exactly one of them; under a penalty the constraint is what its bounds and left-out features leave."""
+        self.stated = penalty
+        self.penalty: Separable | None = None
+        if penalty is not None:
+            if constraint is not None:
+                raise ValueError("constraint= asks for k features, penalty= for a penalised problem: give one of them")
+            if not isinstance(penalty, Penalty):
+                raise TypeError(f"penalty must be one of paring.penalties, e.g. L1(lam), got {type(penalty).__name__}")
+            self.penalty = penalty.bind(self.d, self.outputs)
+            never: Any = np.flatnonzero(self.penalty.excluded)
+            lower, upper = self.penalty.lower, self.penalty.upper
+            bounds = None if lower is None or upper is None else (lower, upper)
+            constraint = TopK(self.d, never=never, bounds=bounds)
+        elif self.offset is not None:
+            raise ValueError("offset: only with penalty=; for squared loss subtract it from y")
+        if not isinstance(constraint, TopK):
+            what = "nothing" if constraint is None else type(constraint).__name__
+            raise TypeError(
+                f"constraint must be paring.constraints.TopK(k, ...), or penalty one of paring.penalties; got {what}"
+            )
+        self.constraint: Feasible = constraint.bind(self.d, self.outputs)
+
+    def at(self, penalty: Penalty) -> Problem:
+        """The same problem with another penalty. Data and what was computed of them are shared. Cost: O(d)."""
+        other = copy.copy(self)
+        for name in ("regulariser", "root_norm"):
+            vars(other).pop(name, None)
+        other._bind(None, penalty)
+        return other
 
     def _known(self, loss: losses.Loss) -> losses.Loss:
         if loss.name != "multinomial" or loss.parameter:
@@ -102,7 +136,7 @@ class Problem:
 
     def _with(self, part: str, value: Any) -> Problem:
         other = copy.copy(self)
-        for derived in ("null", "scale", "steepest", "target", "lipschitz"):
+        for derived in ("null", "scale", "steepest", "target", "lipschitz", "regulariser", "root_norm"):
             vars(other).pop(derived, None)
         setattr(other, part, value)
         return other
@@ -114,6 +148,11 @@ class Problem:
     def outputs(self) -> int:
         return self.loss.outputs
 
+    @property
+    def targets(self) -> Array:
+        """y; where there are several targets a row, these."""
+        return self.loss.table if isinstance(self.loss, losses.SquaredRows) else self.y
+
     # -- the objective ------------------------------------------------------------------------------------------
 
     def zeros(self) -> Array:
@@ -121,14 +160,29 @@ class Problem:
         return np.zeros(self.d if self.outputs == 1 else (self.d, self.outputs))
 
     def scores(self, model: Model) -> Array:
-        return self.design.scores_on(model.support, model.weights) + model.intercept
+        return self.design.scores_on(model.support, model.weights) + (model.intercept + self.base)
+
+    @property
+    def base(self) -> Any:
+        """What every score begins with: 0, or the offset."""
+        return 0.0 if self.offset is None else self.offset if self.outputs == 1 else self.offset[:, None]
 
     def value_at(self, z: Array, w: Array) -> float:
-        """F, given the scores."""
+        """F, given the scores; without the penalty."""
         return self.loss.core.total(z, self.y, self.v) / self.n + 0.5 * self.ridge * float(np.vdot(w, w))
 
     def objective(self, model: Model) -> float:
-        return self.value_at(self.scores(model), model.weights)
+        """F, or F + Omega where there is a penalty."""
+        return self.value_at(self.scores(model), model.weights) + self.penalty_of(model)
+
+    def penalty_of(self, model: Model) -> float:
+        return 0.0 if self.penalty is None else self.penalty.on(model.support).value(model.weights)
+
+    @cached_property
+    def regulariser(self) -> Separable:
+        """The penalty and the ridge together."""
+        assert self.penalty is not None
+        return self.penalty.with_ridge(self.ridge)
 
     def residuals(self, z: Array) -> Array:
         """v_i slope_i / n: the gradient of the mean loss with respect to the scores."""
@@ -137,7 +191,7 @@ class Problem:
 
     def gradient(self, w: Array, b: Any = 0.0) -> tuple[float, Array, Any]:
         """F, its gradient in w and in b (0 without an intercept). Cost: one pass."""
-        z = self.design.scores(w) + b
+        z = self.design.scores(w) + (b + self.base)
         r = self.residuals(z)
         return (
             self.value_at(z, w),
@@ -148,12 +202,20 @@ class Problem:
     @cached_property
     def null(self) -> tuple[Any, float]:
         """(b, F) of the best model without features."""
+        zeros = self.no_scores()
+        if self.loss.is_quadratic and self.outputs > 1:
+            middle = np.average(self.targets - zeros, axis=0, weights=self.v) if self.fit_intercept else zeros[0] * 0
+            return middle, self.value_at(zeros + middle, np.zeros(0))
         if self.outputs > 1:
             shares = np.bincount(self.y.astype(np.int64), weights=self.v, minlength=self.outputs) / self.n
             b = np.log(np.maximum(shares, 1e-12)) if self.fit_intercept else np.zeros(self.outputs)
-            return b - b.mean(), self.value_at(np.broadcast_to(b, (self.n, self.outputs)).copy(), np.zeros(0))
-        best = self.best_intercept(np.zeros(self.n)) if self.fit_intercept else 0.0
-        return best, self.value_at(np.full(self.n, best), np.zeros(0))
+            return b - b.mean(), self.value_at(zeros + b, np.zeros(0))
+        best = self.best_intercept(zeros) if self.fit_intercept else 0.0
+        return best, self.value_at(zeros + best, np.zeros(0))
+
+    def no_scores(self) -> Array:
+        """The scores of w = 0, b = 0."""
+        return np.zeros(self.n if self.outputs == 1 else (self.n, self.outputs)) + self.base
 
     def best_intercept(self, z: Array) -> float:
         """argmin_b sum_i v_i loss(z_i + b, y_i) for one output."""
@@ -166,6 +228,8 @@ class Problem:
             flat = FLAT_SLOPE * self.n  # b is the middle of where the slope is 0, if it is for a while
             ends = np.searchsorted(slope, [-flat, flat])
             return float(corners[order][np.minimum(ends, self.n - 1)].mean())
+        from paring.dual import minimise_intercept
+
         return minimise_intercept(self, z)
 
     @cached_property
@@ -174,8 +238,8 @@ class Problem:
 
         Never 0, nor so small that rounding would count, as with a constant target and an intercept.
         """
-        zeros = np.zeros(self.n if self.outputs == 1 else (self.n, self.outputs))
-        least = -float(self.v @ self.loss.core.conjugate(zeros, self.y)) / self.n
+        zeros = self.no_scores()
+        least = -float(self.v @ self.loss.core.conjugate(np.zeros_like(zeros), self.y)) / self.n
         unfitted = self.value_at(zeros, np.zeros(0)) - least
         if self.loss.targets == "count":  # scores of 0 say nothing of rounding where all counts are tiny
             unfitted = min(unfitted, abs(self.null[1]) + abs(least))
@@ -202,7 +266,11 @@ class Problem:
         return minimise_on(self, features, w, b)
 
     def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
-        """F less a lower bound on the best F; infinity where there is none."""
+        """The objective less a lower bound on the best one; infinity where there is none."""
+        if self.penalty is not None:
+            from paring.penalised_dual import gap_of
+
+            return gap_of(self, model, objective)
         from paring.certificates import bound_from
 
         return bound_from(self, model, objective, ascend=ascend)
@@ -251,6 +319,22 @@ class Problem:
         return out
 
     @cached_property
+    def roots(self) -> Array:
+        """Roots of the columns' second moments."""
+        return np.sqrt(self.squares)
+
+    @cached_property
+    def deviations(self) -> Array:
+        """Roots of ``variances``: |x_j|_V / sqrt(n), about the mean where there is an intercept."""
+        return np.sqrt(self.variances) if self.fit_intercept else self.roots
+
+    @cached_property
+    def root_norm(self) -> float:
+        """The dual norm of ``roots``, over the features that have to lie in the dual set."""
+        hard = np.flatnonzero(self.regulariser.hard)
+        return self.regulariser.on(hard).dual_norm(self.roots[hard])
+
+    @cached_property
     def flat(self) -> NDArray[np.bool_]:
         """Columns without variation: what is left of them after centring is rounding. With ridge they are harmless."""
         rounding = 16 * float(np.finfo(float).eps) * np.sqrt(self.n)
@@ -261,89 +345,3 @@ class Problem:
         bound = self.loss.curvature_bound
         h = self.variances * (bound if np.isfinite(bound) else 1.0) + self.ridge
         return np.maximum(h, 1e-8 * max(float(h.max()), np.finfo(float).tiny))
-
-
-def minimise_intercept(problem: Problem, z: Array) -> float:
-    """argmin_b sum_i v_i loss(z_i + b, y_i) / n of a smooth loss: a safeguarded root of the slope."""
-
-    def slope(b: float) -> float:
-        return float(problem.residuals(z + b).sum())
-
-    low, high = -1.0, 1.0
-    for _ in range(60):
-        if slope(low) <= 0:
-            break
-        low *= 2
-    for _ in range(60):
-        if slope(high) >= 0:
-            break
-        high *= 2
-    from scipy.optimize import brentq
-
-    if slope(low) >= 0 or slope(high) <= 0:  # flat, or monotone to the end of the search
-        return low if slope(low) >= 0 else high
-    return float(brentq(slope, low, high, xtol=1e-15, rtol=8.9e-16, maxiter=500))
-
-
-def _targets(y: ArrayLike, n: int) -> Array:
-    refuse_masked("y", y)
-    array = np.asarray(y)
-    if array.dtype.kind not in "fbiu":
-        raise TypeError(f"y holds {array.dtype}; numbers are needed (SparseClassifier takes any labels)")
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(
-            f"y must have one column, got shape {array.shape}: fit each target alone "
-            "(sklearn.multioutput.MultiOutputRegressor)"
-        )
-    if len(array) != n:
-        raise ValueError(f"X has {n} rows but y has {len(array)}")
-    floats = np.ascontiguousarray(array, dtype=np.float64)
-    if not np.isfinite(floats).all():
-        raise ValueError("y holds NaN or infinity")
-    return floats
-
-
-def _check_size_of_targets(y: Array) -> None:
-    largest = float(np.abs(y).max(initial=0.0))
-    if largest > LARGEST or 0 < largest < SMALLEST:
-        what = f"values beyond {LARGEST:g}" if largest > LARGEST else f"no value above {SMALLEST:g}"
-        raise ValueError(f"y holds {what} in size: rescale it")
-
-
-def _check_columns(products: Array, sums: Array, squares: Array) -> None:
-    """Refuse columns whose squares, or their products with others, would overflow or vanish."""
-    size = np.sqrt(squares)
-    large = np.flatnonzero(~(size <= LARGEST))
-    if len(large):
-        raise ValueError(
-            f"X holds NaN or infinity (or values beyond {LARGEST:g}) in column {large[0]}; impute or drop them first"
-        )
-    small = np.flatnonzero((size < SMALLEST) & ((squares != 0) | (sums != 0) | (products != 0)))
-    if len(small):
-        raise ValueError(f"column {small[0]} of X holds no value above {SMALLEST:g} in size: rescale or drop it")
-
-
-def _ridge(ridge: Any) -> float:
-    if not isinstance(ridge, Real) or not float(ridge) >= 0:
-        raise ValueError(f"ridge must be a number of at least 0, got {ridge!r}")
-    if float(ridge) > LARGEST:
-        raise ValueError(f"ridge must be a number of at most {LARGEST:g}, got {ridge!r}: all weights would be 0")
-    return float(ridge)
-
-
-def _weights(sample_weight: ArrayLike | None, n: int) -> Array:
-    if sample_weight is None:
-        return np.ones(n)
-    refuse_masked("sample_weight", sample_weight)
-    weights = np.array(sample_weight, dtype=np.float64)
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight must hold one weight for each of the {n} rows, got shape {weights.shape}")
-    if not np.isfinite(weights).all() or weights.min() < 0:
-        raise ValueError("sample_weight must be finite and not negative")
-    largest = weights.max()
-    if largest == 0:
-        raise ValueError("sample_weight: at least one weight must be positive")
-    weights /= largest  # so that neither huge nor tiny ones overflow their sum
-    return weights * (n / weights.sum())

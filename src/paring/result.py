@@ -42,13 +42,14 @@ class Model:
 
 @dataclass(frozen=True)
 class Record:
-    """One round of the history."""
+    """One round of the history. active: features that screening has not discarded; -1 where there is no screening."""
 
     objective: float
     certificate: float
     passes: float
     thresholdings: int
     seconds: float
+    active: int = -1
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from paring import SparseClassifier, SparseRegressor, losses
+from paring import (
+    ElasticNet,
+    GroupLasso,
+    Lasso,
+    MultiTaskLasso,
+    PenalizedClassifier,
+    PenalizedRegressor,
+    SparseClassifier,
+    SparseRegressor,
+    losses,
+)
 
 
 @parametrize_with_checks(
@@ -28,6 +38,20 @@ from paring import SparseClassifier, SparseRegressor, losses
         SparseClassifier(loss="hinge"),
         SparseClassifier(loss="hinge", ridge=0.1, fit_intercept=False),
         SparseClassifier(solver="htp"),
+        PenalizedRegressor(alpha=0.1),
+        PenalizedRegressor(alpha=0.1, penalty="sparse_group", fit_intercept=False),
+        PenalizedRegressor(alpha=0.1, loss="huber", ridge=0.1),
+        PenalizedRegressor(alpha=0.1, loss="poisson", penalty="elastic_net"),
+        PenalizedRegressor(alpha=0.1, warm_start=True),
+        PenalizedClassifier(),
+        PenalizedClassifier(loss="squared_hinge", penalty="group"),
+        PenalizedClassifier(penalty="multi_task", fit_intercept=False),
+        PenalizedClassifier(alpha=0.01, penalty="elastic_net"),
+        Lasso(),
+        Lasso(0.1, positive=True),
+        ElasticNet(),
+        GroupLasso(0.1),
+        MultiTaskLasso(),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

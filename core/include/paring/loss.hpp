@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "paring/types.hpp"
 
@@ -15,6 +16,10 @@ class Loss {
     virtual ~Loss() = default;
 
     virtual Index outputs() const { return 1; }
+    // Of several outputs: a target is one of 0 .. kinds() - 1.
+    virtual Index kinds() const { return outputs(); }
+    // Whether the curvature is 1 everywhere: a quadratic model of the loss is then the loss.
+    virtual bool is_quadratic() const { return false; }
     // The largest curvature; infinity where there is none.
     virtual double curvature_bound() const = 0;
     virtual void evaluate(const double* z, const double* y, Index n, double* value, double* slope,
@@ -42,5 +47,8 @@ void model_curvature(const Loss& loss, const double* z, const double* y, const d
 // squared logistic hinge squared_hinge smoothed_hinge huber poisson multinomial; `parameter` is gamma, delta
 // or the number of classes. Throws std::invalid_argument for another name.
 std::unique_ptr<Loss> make_loss(const std::string& name, double parameter);
+
+// The squared loss of several targets a row: y is the number of a row of `table` (row-major).
+std::unique_ptr<Loss> make_squared_rows(std::vector<double> table, Index outputs);
 
 }  // namespace paring

@@ -3,6 +3,8 @@
 // cores.
 #pragma once
 
+#include <span>
+
 #include "paring/parallel.hpp"
 #include "paring/rows.hpp"
 
@@ -10,6 +12,10 @@ namespace paring {
 
 // out[l, :] = sum_e x[l, e] v[e, :];  v is length x m, out lines x m, both row-major.
 void dots(const Rows& rows, const double* v, Index m, double* out, const Context& context);
+
+// The same of these lines alone, in their order.
+void dots_of(const Rows& rows, std::span<const Index> lines, const double* v, Index m, double* out,
+             const Context& context);
 
 // out[e, :] = sum_l u[l, :] x[l, e];  u is lines x m, out length x m.
 void combine(const Rows& rows, const double* u, Index m, double* out, const Context& context);

@@ -2,6 +2,8 @@
 // few vectors costs more than the product.
 #pragma once
 
+#include <span>
+
 #include "paring/parallel.hpp"
 #include "paring/rows.hpp"
 
@@ -17,5 +19,14 @@ void inner_products(const Dense<T>& x, const double* v, Index m, double* out, co
 template <class T>
 void add_combinations(const Dense<T>& x, const double* u, Index ldu, Index m, double* out, Index ldo,
                       const Context& context);
+
+// Products of lines, wherever each lies: out[f * ld + a] = lines[first + f]' lines[a] for a <= first + f: the last rows
+// of the lower triangle of their Gram matrix.
+void lower_products(std::span<const double* const> lines, Index first, Index length, double* out, Index ld,
+                    const Context& context);
+
+// 0, 1, .. count-1 so shuffled that any run of them holds early and late ones alike: rows of a triangle shared out
+// evenly.
+inline Index alternating(Index p, Index count) { return 2 * p < count ? 2 * p : 2 * (count - 1 - p) + 1; }
 
 }  // namespace paring

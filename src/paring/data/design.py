@@ -181,6 +181,23 @@ class Design:
         """X'r for r of shape (n,) or (n, K). Cost: one pass."""
         return self._product(r, transposed=True)
 
+    def adjoint_on(self, features: Indices, r: Array) -> Array:
+        """X[:, features]'r. Cost: a pass over those columns; over all where X lies by rows."""
+        rows = self._columns
+        if not rows.lines_are_columns:
+            return self.adjoint(r)[features]
+        chosen = np.ascontiguousarray(features, np.int64)
+        two = np.ascontiguousarray(r if r.ndim == 2 else r[:, None], dtype=np.float64)
+        out = rows.product_of_lines(chosen, two, self.threads, self.stop)
+        self.passes += len(chosen) / self.d
+        return out if r.ndim == 2 else out[:, 0]
+
+    def lend_columns(self, descent: _core.Descent, features: Indices) -> None:
+        """Sees to it that ``descent`` has copies of those columns. Cost: those it does not have yet."""
+        missing = np.array(descent.missing(features), dtype=np.int64)
+        if len(missing):
+            descent.append(self._columns, missing, missing, self.threads, self.stop)
+
     def _product(self, v: Array, transposed: bool) -> Array:
         self.passes += transposed
         two = np.ascontiguousarray(v if v.ndim == 2 else v[:, None], dtype=np.float64)

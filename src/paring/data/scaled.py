@@ -117,6 +117,16 @@ class ScaledDesign(Design):
         sums = self.base.adjoint(r)
         return _by_row(sums - np.multiply.outer(self.centre, r.sum(axis=0)), self.scale)
 
+    def adjoint_on(self, features: Indices, r: Array) -> Array:
+        sums = self.base.adjoint_on(features, r) - np.multiply.outer(self.centre[features], r.sum(axis=0))
+        return _by_row(sums, self.scale[features])
+
+    def lend_columns(self, descent: _core.Descent, features: Indices) -> None:
+        missing = np.array(descent.missing(features), dtype=np.int64)
+        if len(missing):
+            picked = self._view(self._picked(missing))
+            descent.append(picked, np.arange(len(missing)), missing, self.threads, self.stop)
+
     def scores_on(self, features: Indices, w: Array) -> Array:
         u = _by_row(w, self.scale[features])
         return self.base.scores_on(features, u) - self.centre[features] @ u
@@ -135,13 +145,7 @@ class ScaledDesign(Design):
         chosen = np.asarray(features)
         if chosen.size and (chosen.min() < 0 or chosen.max() >= self.d):
             raise ValueError("no such column")
-        if self.is_dense:
-            picked: Any = np.empty((self.n, len(chosen)), order="F")
-            for rows, part in float64_blocks(self.base._X, chosen, self.stop):
-                np.divide(part - self.centre[chosen], self.scale[chosen], out=picked[rows])
-        else:
-            picked = self.base._csc[:, chosen].astype(np.float64)
-            picked.data /= np.repeat(self.scale[chosen], np.diff(picked.indptr))
+        picked = self._picked(chosen)
         weights = None if centre is None else np.ascontiguousarray(centre, np.float64)
         every = np.arange(len(chosen))
         return _core.make_block(self._view(picked), every, weights, by_rows, self.threads, self.stop)
@@ -153,6 +157,17 @@ class ScaledDesign(Design):
         if off is not None:
             gram += v.sum() * np.outer(off, off)
         return gram / self.scale[:, None] / self.scale
+
+    def _picked(self, chosen: Indices) -> Any:
+        """Those columns, centred and scaled."""
+        if not self.is_dense:
+            picked = self.base._csc[:, chosen].astype(np.float64)
+            picked.data /= np.repeat(self.scale[chosen], np.diff(picked.indptr))
+            return picked
+        out = np.empty((self.n, len(chosen)), order="F")
+        for rows, part in float64_blocks(self.base._X, chosen, self.stop):
+            np.divide(part - self.centre[chosen], self.scale[chosen], out=out[rows])
+        return out
 
     def gram_rows(self, features: Indices, v: Array, means: Array | None) -> Array:
         """As Design's; without ``means`` and with a centre, two passes: around X's own means nothing cancels."""

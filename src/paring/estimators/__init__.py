@@ -1,6 +1,19 @@
-"""scikit-learn estimators of exact-k models. Each states its Problem; the shared fit is in ``base``."""
+"""scikit-learn estimators. Each states its Problem; the shared fit is in ``base``."""
 
 from paring.estimators.classifier import SparseClassifier
+from paring.estimators.lasso import ElasticNet, GroupLasso, Lasso
+from paring.estimators.multi_task import MultiTaskLasso
+from paring.estimators.penalised import PenalizedRegressor
+from paring.estimators.penalised_classifier import PenalizedClassifier
 from paring.estimators.regressor import SparseRegressor
 
-__all__ = ["SparseClassifier", "SparseRegressor"]
+__all__ = [
+    "ElasticNet",
+    "GroupLasso",
+    "Lasso",
+    "MultiTaskLasso",
+    "PenalizedClassifier",
+    "PenalizedRegressor",
+    "SparseClassifier",
+    "SparseRegressor",
+]

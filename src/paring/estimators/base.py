@@ -1,4 +1,4 @@
-"""What the exact-k estimators share: data in, the Problem, ``solve``, attributes out."""
+"""What the estimators share: data in, the Problem, ``solve``, attributes out; and what those of k features do."""
 
 from __future__ import annotations
 
@@ -34,13 +34,21 @@ AS_IT_LIES: dict[str, Any] = {
 }
 REMEDIES = {
     "max_passes": "max_iter={max_iter} is used up. Raise max_iter, standardise the features or raise tol",
-    "time_limit": "time_limit={time_limit} s is over. Raise time_limit, lower n_nonzero_coefs or raise tol",
+    "time_limit": "time_limit={time_limit} s is over. Raise time_limit, ask for a sparser model or raise tol",
     "stalled": "no progress to within tol={tol}. Raise tol, standardise the features or raise ridge",
 }
 
 
-class SparseLinearModel(TakesCallbacks, BaseEstimator):
-    """The shared fit. A subclass states the loss, the targets and the shapes of ``coef_`` and ``intercept_``."""
+class LinearModel(TakesCallbacks, BaseEstimator):
+    """The shared fit. A subclass states the loss, the targets, the constraint or the penalty, and the shapes of
+    ``coef_`` and ``intercept_``. The settings below are those of estimators without such parameters."""
+
+    solver: Any = "auto"
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+    _has_path = False
 
     def _validated(self, X: Any, y: Any, remedy: str, **options: Any) -> tuple[Any, Any]:
         """X as it lies and y as one column. NaN and infinity in X are found by the Problem's own pass."""
@@ -57,26 +65,19 @@ class SparseLinearModel(TakesCallbacks, BaseEstimator):
 
     def _fit(self, X: Any, y: Array, loss: Loss, ridge: Any, weights: Array | None) -> None:
         """Pose the problem, solve it, set the attributes."""
-        _require(_is_number(ridge), "ridge", "a number of at least 0", ridge)
-        _require(_is_number(self.tol) and self.tol > 0, "tol", "a positive number", self.tol)
-        _require(_is_number(self.max_iter) and self.max_iter > 0, "max_iter", "a positive number", self.max_iter)
+        require(is_number(ridge), "ridge", "a number of at least 0", ridge)
+        tol = self._tolerance()
+        require(is_number(self.max_iter) and self.max_iter > 0, "max_iter", "a positive number", self.max_iter)
         limit = self.time_limit
-        _require(
-            limit is None or (_is_number(limit) and limit > 0),
+        require(
+            limit is None or (is_number(limit) and limit > 0),
             "time_limit",
             "None or a positive number of seconds",
             limit,
         )
-        problem = Problem(
-            X,
-            y,
-            loss,
-            constraint=self._constraint(X.shape[1]),
-            ridge=float(ridge),
-            sample_weight=weights,
-            fit_intercept=self.fit_intercept,
-            n_jobs=self.n_jobs,
-        )
+        options: dict[str, Any] = {"ridge": float(ridge), "fit_intercept": self.fit_intercept, "n_jobs": self.n_jobs}
+        self._choose(X, y, loss, weights, options)
+        problem = Problem(X, y, loss, **self._posed(X.shape[1]), sample_weight=weights, **options)
         watchers, rounds = self._watchers(
             lambda model: self._shaped(model.dense(problem.d), model.intercept),
             X=X,
@@ -87,7 +88,7 @@ class SparseLinearModel(TakesCallbacks, BaseEstimator):
             problem,
             self.solver,
             start=self._start(problem),
-            tol=self.tol,
+            tol=tol,
             max_passes=self.max_iter,
             time_limit=self.time_limit,
             callbacks=watchers,
@@ -115,50 +116,31 @@ class SparseLinearModel(TakesCallbacks, BaseEstimator):
         self.objective_ = result.objective
         self.dual_gap_ = result.dual_gap
         self.proved_optimal_ = result.proved_optimal
-        self.path_ = result.path
+        if self._has_path:
+            self.path_ = result.path
         self.result_ = replace(result, state=None)  # the state holds parts of X, and what cannot be pickled
 
     def _announce(self, result: Result) -> None:
         if result.stop_reason == "interrupted":
             raise KeyboardInterrupt("fit was interrupted; the model so far is set")
         if result.stop_reason in REMEDIES:
-            remedy = REMEDIES[result.stop_reason].format(**vars(self))
+            settings = {name: getattr(self, name) for name in ("max_iter", "time_limit", "tol")}
+            remedy = REMEDIES[result.stop_reason].format(**settings)
             warnings.warn(f"not converged: {remedy}. The best model so far is kept.", ConvergenceWarning, stacklevel=5)
 
-    # -- the constraint -----------------------------------------------------------------------------------------
+    # -- what a subclass says -----------------------------------------------------------------------------------
 
-    def _constraint(self, d: int) -> TopK:
-        labels = unit_labels(self.groups, d)
-        units, what = (d, "features") if labels is None else (int(labels.max()) + 1, "groups")
-        k = min(MOST_BY_DEFAULT, units) if self.n_nonzero_coefs is None else self.n_nonzero_coefs
-        whole = _is_number(k) and isinstance(k, Integral)
-        _require(whole and k >= 1, "n_nonzero_coefs", "None or a whole number of at least 1", k)
-        if k > units:
-            raise ValueError(
-                f"n_nonzero_coefs={k} is more than the {units} {what} of X: choose n_nonzero_coefs <= {units}"
-            )
-        bounds = None
-        if self.lower_bounds is not None or self.upper_bounds is not None:
-            bounds = (
-                -np.inf if self.lower_bounds is None else self.lower_bounds,
-                np.inf if self.upper_bounds is None else self.upper_bounds,
-            )
-        return TopK(int(k), always=self._always(), groups=self.groups, bounds=bounds)
+    def _posed(self, d: int) -> dict[str, Any]:
+        """``constraint=`` or ``penalty=`` of the Problem."""
+        raise NotImplementedError
 
-    def _always(self) -> list[Any]:
-        """``always_select`` as indices."""
-        chosen = () if self.always_select is None else self.always_select
-        if np.ndim(chosen) != 1:
-            raise ValueError(f"always_select must be a list of feature indices or names, got {chosen!r}")
-        if not any(isinstance(name, str) for name in chosen):
-            return list(chosen)
-        if not hasattr(self, "feature_names_in_"):
-            raise ValueError("always_select holds names, but X has no feature names: pass a data frame, or indices")
-        index = {name: j for j, name in enumerate(self.feature_names_in_)}
-        unknown = [name for name in chosen if isinstance(name, str) and name not in index]
-        if unknown:
-            raise ValueError(f"always_select holds names that are no features of X: {', '.join(unknown)}")
-        return [index.get(name, name) for name in chosen]
+    def _choose(self, X: Any, y: Array, loss: Loss, weights: Array | None, options: dict[str, Any]) -> None:
+        """What is to be found from the data before the fit."""
+
+    def _tolerance(self) -> float:
+        """``tol`` of ``solve``."""
+        require(is_number(self.tol) and self.tol > 0, "tol", "a positive number", self.tol)
+        return float(self.tol)
 
     # -- after the fit ------------------------------------------------------------------------------------------
 
@@ -194,11 +176,53 @@ class SparseLinearModel(TakesCallbacks, BaseEstimator):
         return tags
 
 
-def _is_number(value: Any) -> bool:
+class SparseLinearModel(LinearModel):
+    """With at most k features."""
+
+    _has_path = True
+
+    def _posed(self, d: int) -> dict[str, Any]:
+        return {"constraint": self._constraint(d)}
+
+    def _constraint(self, d: int) -> TopK:
+        labels = unit_labels(self.groups, d)
+        units, what = (d, "features") if labels is None else (int(labels.max()) + 1, "groups")
+        k = min(MOST_BY_DEFAULT, units) if self.n_nonzero_coefs is None else self.n_nonzero_coefs
+        whole = is_number(k) and isinstance(k, Integral)
+        require(whole and k >= 1, "n_nonzero_coefs", "None or a whole number of at least 1", k)
+        if k > units:
+            raise ValueError(
+                f"n_nonzero_coefs={k} is more than the {units} {what} of X: choose n_nonzero_coefs <= {units}"
+            )
+        bounds = None
+        if self.lower_bounds is not None or self.upper_bounds is not None:
+            bounds = (
+                -np.inf if self.lower_bounds is None else self.lower_bounds,
+                np.inf if self.upper_bounds is None else self.upper_bounds,
+            )
+        return TopK(int(k), always=self._always(), groups=self.groups, bounds=bounds)
+
+    def _always(self) -> list[Any]:
+        """``always_select`` as indices."""
+        chosen = () if self.always_select is None else self.always_select
+        if np.ndim(chosen) != 1:
+            raise ValueError(f"always_select must be a list of feature indices or names, got {chosen!r}")
+        if not any(isinstance(name, str) for name in chosen):
+            return list(chosen)
+        if not hasattr(self, "feature_names_in_"):
+            raise ValueError("always_select holds names, but X has no feature names: pass a data frame, or indices")
+        index = {name: j for j, name in enumerate(self.feature_names_in_)}
+        unknown = [name for name in chosen if isinstance(name, str) and name not in index]
+        if unknown:
+            raise ValueError(f"always_select holds names that are no features of X: {', '.join(unknown)}")
+        return [index.get(name, name) for name in chosen]
+
+
+def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _require(holds: bool, name: str, what: str, value: Any) -> None:
+def require(holds: bool, name: str, what: str, value: Any) -> None:
     if not holds:
         raise ValueError(f"{name} must be {what}, got {value!r}")
 

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from paring import losses
 from paring.estimators._callbacks import with_callbacks
-from paring.estimators.base import Array, SparseLinearModel, loss_name, row_weights
+from paring.estimators.base import Array, LinearModel, SparseLinearModel, loss_name, row_weights
 
 PROBABILISTIC = ("auto", "logistic", "multinomial")
 LOSSES = (*PROBABILISTIC, "squared_hinge", "smoothed_hinge", "hinge")
@@ -25,7 +25,109 @@ def _gives_probabilities(self: Any) -> bool:
     raise AttributeError(f"loss={self.loss!r} gives no probabilities; use loss='auto'")
 
 
-class SparseClassifier(ClassifierMixin, SparseLinearModel):
+class LinearClassifier(ClassifierMixin, LinearModel):
+    """Labels to targets and back; decisions and probabilities."""
+
+    loss: Any
+    LOSSES: tuple[str, ...]
+
+    def _targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, losses.Loss, Array | None]:
+        """(X, targets, loss, weights), checked; sets ``classes_``."""
+        if loss_name(self.loss) not in self.LOSSES:
+            raise ValueError(
+                f"{type(self).__name__} takes the losses {', '.join(self.LOSSES)}, got {self.loss!r}; "
+                f"for real or count targets use {type(self).__name__.replace('Classifier', 'Regressor')}"
+            )
+        X, y = self._validated(X, y, "sklearn.multioutput.MultiOutputClassifier")
+        check_classification_targets(y)
+        weights = row_weights(sample_weight, len(y))
+        self.classes_, codes = _encoded(y, weights, type(self).__name__)
+        loss = self._loss_of(len(self.classes_))
+        return X, codes if loss.targets == "class" else 2.0 * codes - 1.0, loss, weights
+
+    def _loss_of(self, classes: int) -> losses.Loss:
+        name = loss_name(self.loss)
+        if name in ("auto", "multinomial"):
+            return losses.logistic if classes == 2 else losses.multinomial(classes)
+        if classes > 2:
+            raise ValueError(
+                f"Only binary classification is supported by loss={name!r}. The type of the target is multiclass "
+                f"({classes} classes): use loss='auto', or sklearn.multiclass.OneVsRestClassifier"
+            )
+        return losses.get(self.loss)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores ``X @ coef_.T + intercept_``. For two classes, positive means ``classes_[1]``.
+
+        Cost: dense X, the columns of the support where they are less than an eighth of all, else a pass over X; CSC,
+        the columns of the support; CSR, a pass over X. And one look at X for NaN and infinity, which
+        ``sklearn.config_context(assume_finite=True)`` leaves out.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        return self._scores(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels: those of the highest score. Cost: as ``decision_function``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        z = self._scores(X)
+        return cast(NDArray[Any], self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else z.argmax(axis=1)])
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Predict class probabilities; only for logistic and multinomial losses. Cost: as ``decision_function``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes), in the order of ``classes_``
+        """
+        z = self._scores(X)
+        return np.column_stack((expit(-z), expit(z))) if z.ndim == 1 else softmax(z, axis=1)
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of ``predict_proba``, exact also where a probability rounds to 0. Cost: as ``decision_function``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples, n_classes), in the order of ``classes_``
+        """
+        z = self._scores(X)
+        return np.column_stack((log_expit(-z), log_expit(z))) if z.ndim == 1 else log_softmax(z, axis=1)
+
+    def _shaped(self, coef: Array, intercept: Any) -> dict[str, Any]:
+        rows = coef[None] if coef.ndim == 1 else np.ascontiguousarray(coef.T)
+        return {"coef_": rows, "intercept_": np.full(len(rows), intercept, dtype=np.float64)}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = loss_name(self.loss) in ("auto", "multinomial")
+        return tags
+
+
+class SparseClassifier(LinearClassifier, SparseLinearModel):
     """Linear classification with at most k features.
 
     Minimises ``(1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2`` over all w with at most ``n_nonzero_coefs``
@@ -128,6 +230,8 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):
     ['worst radius', 'worst texture', 'worst concave points']
     """
 
+    LOSSES = LOSSES
+
     def __init__(
         self,
         n_nonzero_coefs: int | None = None,
@@ -182,114 +286,28 @@ class SparseClassifier(ClassifierMixin, SparseLinearModel):
         -------
         self : SparseClassifier
         """
-        if loss_name(self.loss) not in LOSSES:
-            raise ValueError(
-                f"SparseClassifier takes the losses {', '.join(LOSSES)}, got {self.loss!r}; "
-                "for real or count targets use SparseRegressor"
-            )
-        X, y = self._validated(X, y, "sklearn.multioutput.MultiOutputClassifier")
-        check_classification_targets(y)
-        weights = row_weights(sample_weight, len(y))
-        self.classes_, codes = _encoded(y, weights)
-        loss = self._loss_of(len(self.classes_))
-        targets = codes if loss.targets == "class" else 2.0 * codes - 1.0
+        X, targets, loss, weights = self._targets(X, y, sample_weight)
         ridge = self.ridge
         if isinstance(ridge, str) and ridge == "auto":
-            ridge = 1.0 / (len(y) if weights is None else _total(weights))
+            ridge = 1.0 / total(weights, len(targets), "ridge")
         self._fit(X, targets, loss, ridge, weights)
         return self
 
-    def _loss_of(self, classes: int) -> losses.Loss:
-        name = loss_name(self.loss)
-        if name in ("auto", "multinomial"):
-            return losses.logistic if classes == 2 else losses.multinomial(classes)
-        if classes > 2:
-            raise ValueError(
-                f"Only binary classification is supported by loss={name!r}. The type of the target is multiclass "
-                f"({classes} classes): use loss='auto', or sklearn.multiclass.OneVsRestClassifier"
-            )
-        return losses.get(self.loss)
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores ``X @ coef_.T + intercept_``. For two classes, positive means ``classes_[1]``.
-
-        Cost: dense X, the columns of the support where they are less than an eighth of all, else a pass over X; CSC,
-        the columns of the support; CSR, a pass over X. And one look at X for NaN and infinity, which
-        ``sklearn.config_context(assume_finite=True)`` leaves out.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        return self._scores(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels: those of the highest score. Cost: as ``decision_function``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        z = self._scores(X)
-        return cast(NDArray[Any], self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else z.argmax(axis=1)])
-
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Predict class probabilities; only for logistic and multinomial losses. Cost: as ``decision_function``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes), in the order of ``classes_``
-        """
-        z = self._scores(X)
-        return np.column_stack((expit(-z), expit(z))) if z.ndim == 1 else softmax(z, axis=1)
-
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of ``predict_proba``, exact also where a probability rounds to 0. Cost: as ``decision_function``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_p : ndarray of shape (n_samples, n_classes), in the order of ``classes_``
-        """
-        z = self._scores(X)
-        return np.column_stack((log_expit(-z), log_expit(z))) if z.ndim == 1 else log_softmax(z, axis=1)
-
-    def _shaped(self, coef: Array, intercept: Any) -> dict[str, Any]:
-        rows = coef[None] if coef.ndim == 1 else np.ascontiguousarray(coef.T)
-        return {"coef_": rows, "intercept_": np.full(len(rows), intercept, dtype=np.float64)}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = loss_name(self.loss) in ("auto", "multinomial")
-        return tags
-
-
-def _total(weights: Array) -> float:
+def total(weights: Array | None, n: int, setting: str) -> float:
+    """Sum of the weights, over which ``setting`` is 1."""
+    if weights is None:
+        return float(n)
     with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if not np.isfinite(total):
-        raise ValueError("sample_weight sums to infinity, and ridge='auto' is 1 over that sum: scale the weights down")
-    return total
+        summed = float(weights.sum())
+    if not np.isfinite(summed):
+        raise ValueError(
+            f"sample_weight sums to infinity, and {setting}='auto' is 1 over that sum: scale the weights down"
+        )
+    return summed
 
 
-def _encoded(y: NDArray[Any], weights: Array | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def _encoded(y: NDArray[Any], weights: Array | None, who: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Labels and the number of each row's. Rows of weight zero are as good as absent: what they hold is no class."""
     labels, codes = np.unique(y, return_inverse=True)
     if weights is not None and weights.shape == codes.shape:
@@ -297,7 +315,7 @@ def _encoded(y: NDArray[Any], weights: Array | None) -> tuple[NDArray[Any], NDAr
         labels, codes = labels[present], np.searchsorted(present, codes).clip(max=len(present) - 1)
     if len(labels) < 2:
         raise ValueError(
-            "SparseClassifier needs samples of at least 2 classes in the data, "
+            f"{who} needs samples of at least 2 classes in the data, "
             f"but the data contains only one class: {labels.tolist()[0]!r}"
         )
     return labels, codes

@@ -9,12 +9,47 @@ from sklearn.base import RegressorMixin
 
 from paring import losses
 from paring.estimators._callbacks import with_callbacks
-from paring.estimators.base import Array, SparseLinearModel, loss_name, row_weights
+from paring.estimators.base import Array, LinearModel, SparseLinearModel, loss_name, row_weights
 
 LOSSES = ("squared", "huber", "poisson")
 
 
-class SparseRegressor(RegressorMixin, SparseLinearModel):
+class LinearRegressor(RegressorMixin, LinearModel):
+    """Prediction of real and count targets."""
+
+    loss: Any = "squared"
+
+    def predict(self, X: Any) -> Array:
+        """Predict targets: ``X @ coef_ + intercept_``; for ``loss="poisson"`` the mean count, ``exp`` of that.
+
+        Cost: dense X, the columns of the support where they are less than an eighth of all, else a pass over X; CSC,
+        the columns of the support; CSR, a pass over X. And one look at X for NaN and infinity, which
+        ``sklearn.config_context(assume_finite=True)`` leaves out.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        z = self._scores(X)
+        if loss_name(self.loss) != "poisson":
+            return z
+        with np.errstate(over="ignore"):
+            return np.exp(z)
+
+    def _shaped(self, coef: Array, intercept: Any) -> dict[str, Any]:
+        return {"coef_": coef, "intercept_": float(intercept)}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = loss_name(self.loss) == "poisson"
+        return tags
+
+
+class SparseRegressor(LinearRegressor, SparseLinearModel):
     """Linear regression with at most k features.
 
     Minimises ``(1/n) sum_i v_i loss(x_i.w + b, y_i) + (ridge/2) |w|^2`` over all w with at most ``n_nonzero_coefs``
@@ -173,32 +208,3 @@ class SparseRegressor(RegressorMixin, SparseLinearModel):
         X, y = self._validated(X, y, "sklearn.multioutput.MultiOutputRegressor", y_numeric=True)
         self._fit(X, y, losses.get(self.loss), self.ridge, row_weights(sample_weight, len(y)))
         return self
-
-    def predict(self, X: Any) -> Array:
-        """Predict targets: ``X @ coef_ + intercept_``; for ``loss="poisson"`` the mean count, ``exp`` of that.
-
-        Cost: dense X, the columns of the support where they are less than an eighth of all, else a pass over X; CSC,
-        the columns of the support; CSR, a pass over X. And one look at X for NaN and infinity, which
-        ``sklearn.config_context(assume_finite=True)`` leaves out.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        z = self._scores(X)
-        if loss_name(self.loss) != "poisson":
-            return z
-        with np.errstate(over="ignore"):
-            return np.exp(z)
-
-    def _shaped(self, coef: Array, intercept: Any) -> dict[str, Any]:
-        return {"coef_": coef, "intercept_": float(intercept)}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = loss_name(self.loss) == "poisson"
-        return tags

@@ -14,6 +14,7 @@ from paring.result import Result
 from paring.solvers import registry
 from paring.solvers._loop import Progress, Run, Solver, run_loop
 from paring.solvers.pursuit import exchangeable
+from paring.solvers.refusals import refuse_family
 
 SMALL = 100_000  # entries of X: a pass takes a tenth of a millisecond
 MANY = 2000  # features, from which on diht was measured to come as low as pursuit or lower, and mostly sooner
@@ -21,6 +22,8 @@ MANY = 2000  # features, from which on diht was measured to come as low as pursu
 
 def choose(problem: Problem) -> tuple[str, str]:
     """The name "auto" stands for, and why."""
+    if problem.penalty is not None:
+        return "cd", "auto: coordinate descent on working sets, the default for penalised problems"
     if not problem.loss.smooth:
         return _choose_for_corners(problem)
     if np.isfinite(problem.constraint.radius):
@@ -63,7 +66,7 @@ def solve(
     verbose: bool = False,
     certify: bool = False,
 ) -> Result:
-    """Solve an exact-k problem.
+    """Solve a problem: exact-k, or penalised.
 
     solver : "auto", a name listed by ``paring solvers``, or an object with settings, e.g. ``IHT(step=Fixed(0.1))``.
     start : None, a Result (path solvers go on from where it ended), a coefficient array, or (coef, intercept).
@@ -79,6 +82,7 @@ def solve(
         chosen = chosen()
     if not hasattr(chosen, "init"):
         raise TypeError(f"solver must be a name listed by `paring solvers` or a solver object, got {solver!r}")
+    refuse_family(problem, chosen)
     if not (isinstance(tol, Real) and 0 < float(tol) < np.inf):
         raise ValueError(f"tol must be a positive number, got {tol!r}")
     limits = [max_passes] if time_limit is None else [max_passes, time_limit]

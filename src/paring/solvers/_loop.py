@@ -26,6 +26,7 @@ class State:
 
     residual : what the solver's certificate has come down to, relative to F at the null model.
     bound : a lower bound on the best F, if the solver has found one by ``paring.dual``.
+    active : how many features screening has left; -1 without screening.
     done : why it ended ("converged", "stalled"), or None while it goes on.
     """
 
@@ -36,6 +37,7 @@ class State:
     thresholdings: int = 0
     rounds: int = 0
     done: str | None = None
+    active: int = -1
     path: dict[int, PathPoint] = field(default_factory=dict)
 
     def answer(self) -> tuple[Model, float]:
@@ -179,6 +181,7 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
                 design.passes - first_pass,
                 state.thresholdings,
                 time.perf_counter() - begin,
+                state.active,
             )
             history.append(record)
             asked = _asked_to_stop(run, record, state, stop)

@@ -51,3 +51,19 @@ def refuse_dual(problem: Any, solver: Any) -> None:
     if solver.only_features and (constraint.unit_of is not None or constraint.lower is not None):
         what = "groups" if constraint.unit_of is not None else "bounds"
         raise ValueError(f"{solver.name}: {what} are not handled step by step; use solver='diht'")
+
+
+def refuse_family(problem: Any, solver: Any) -> None:
+    """Raise ValueError where the problem is penalised and the solver asks for k features, or the other way round.
+
+    A solver of penalised problems declares ``penalised = True``.
+    """
+    takes = getattr(solver, "penalised", False)
+    penalty = getattr(problem, "penalty", None)
+    if penalty is not None and not takes:
+        raise ValueError(f"{solver.name}: for exact-k problems; this one has a penalty: use solver='cd'")
+    if penalty is None and takes:
+        raise ValueError(
+            f"{solver.name}: for penalised problems; this one has a constraint: use solver='pursuit', "
+            "or Problem(..., penalty=paring.penalties.L1(lam))"
+        )

@@ -156,6 +156,13 @@ ENTRIES = (
         "Yuan, Liu, Wang, Liu & Metaxas 2020, algorithm 2",
         "dual ascent over blocks of rows; ends with a gap; takes the hinge",
     ),
+    Entry(
+        "cd",
+        "cd.CD",
+        "penalised",
+        "paring; working sets of Massias, Gramfort & Salmon 2018, screening of Ndiaye et al. 2017",
+        "coordinate descent on working sets, Newton steps on the face (default)",
+    ),
 )
 
 ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp", "stoiht": "sg-ht"}
