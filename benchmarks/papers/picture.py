@@ -30,7 +30,7 @@ COLOURS = {
 }
 OTHERS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
 COUNTED = {"effective passes": 1, "thresholdings": 1, "rounds": 1, "seconds": 0.1}
-WIDTH, HEIGHT, DPI = 4.0, 3.1, 80  # small files: under 150 kB
+WIDTH, HEIGHT, DPI = 4.0, 3.1, 80  # small files: under 200 kB
 
 
 def draw(path: Path, outcome: Outcome, title: str) -> None:
@@ -53,7 +53,7 @@ def draw(path: Path, outcome: Outcome, title: str) -> None:
         axes.set_axis_off()
     figure.legend(list(seen.values()), list(seen), loc="outside lower center", ncols=min(7, len(seen)), fontsize=8)
     figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=DPI)
+    figure.savefig(path, dpi=DPI, pil_kwargs={"optimize": True})
     pyplot.close(figure)
 
 

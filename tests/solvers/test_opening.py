@@ -167,3 +167,13 @@ def test_too_many_features_for_exchanges() -> None:
     assert result.why.startswith("auto: with a ridge")
     assert len(result.support) <= k
     assert result.objective < Problem(X, y, "logistic", constraint=TopK(k), ridge=1e-3).null[1] / 2
+
+
+def test_a_limit_in_the_second_beginning_ends_with_what_the_first_found() -> None:
+    grown = solve(posed(SMALL_RIDGE), Pursuit(sizes="stages"))
+    cut = solve(posed(SMALL_RIDGE), max_passes=grown.n_passes + 3)
+    assert cut.converged
+    assert cut.objective == grown.objective
+    assert cut.certificate.statement == grown.certificate.statement
+    assert sorted(cut.path) == sorted(grown.path)
+    assert len(cut.history) > len(grown.history)

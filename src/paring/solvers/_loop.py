@@ -44,6 +44,10 @@ class State:
         """What to return if the run ends here, with its objective: the last model, unless a solver keeps the best."""
         return self.model, self.objective
 
+    def cut_short(self) -> State:
+        """The state to end with where the run must end here: another, if this one only tries to better an answer."""
+        return self
+
 
 class Solver(Protocol):
     """Frozen settings and three functions. ``tol`` is handed over by the loop before ``init``."""
@@ -185,11 +189,15 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
             )
             history.append(record)
             asked = _asked_to_stop(run, record, state, stop)
-            reason = state.done or asked
+            reason = state.done
+            if asked and not reason:
+                state = state.cut_short()
+                reason = asked if asked == "callback" else state.done or asked
     except KeyboardInterrupt:
-        reason = "interrupted"
+        state, reason = state.cut_short(), "interrupted"
     except _core.Stopped:
-        reason = "time_limit"
+        state = state.cut_short()
+        reason = state.done or "time_limit"
     design.stop = _core.Stop()
     facts = {"history": history, "reason": reason, "why": why, "first_pass": first_pass, "begin": begin, "stop": stop}
     return _finished(problem, solver, run, state, **facts)
