@@ -14,6 +14,8 @@ from paring.estimators.penalised_classifier import PenalizedClassifier
 from paring.estimators.selection import ChoosesAlpha
 from paring.penalties import L1, L1L2
 
+FINAL = 1e-9  # tolerance of the fit at the alpha chosen
+
 
 class PenalizedRegressorCV(ChoosesAlpha, PenalizedRegressor):
     """``PenalizedRegressor`` with alpha chosen by cross-validation.
@@ -246,6 +248,13 @@ class LassoCV(ChoosesAlpha, LeastSquares):
 
     def _penalty_at(self, alpha: float, d: int) -> Any:
         return L1(alpha, bounds=self._bounds())
+
+    def _tolerance(self) -> float:
+        """Of the one fit at the end, which costs little beside the paths."""
+        return min(super()._tolerance(), FINAL)
+
+    def _tolerance_of_paths(self) -> float:
+        return super()._tolerance()
 
     @property
     def mse_path_(self) -> Any:

@@ -47,7 +47,7 @@ class ChoosesAlpha(LinearModel):
             alphas = grid(largest_weight(whole), int(self.alphas), self.eps)
         else:
             alphas = np.sort(np.asarray(self.alphas, dtype=np.float64).ravel())[::-1]
-        folds = list(check_cv(self.cv, self._folded_by(y), classifier=is_classifier(self)).split(X, self._folded_by(y)))
+        folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y))
         errors, sizes = np.empty((len(alphas), len(folds))), np.empty((len(alphas), len(folds)))
         mass = np.empty(len(folds))
         for f, (train, test) in enumerate(folds):
@@ -55,7 +55,9 @@ class ChoosesAlpha(LinearModel):
             part = Problem(
                 X[safe_mask(X, train)], y[train], whole.loss, penalty=whole.stated, sample_weight=v, **options
             )
-            found = path(part, lams=alphas, solver=self.solver, tol=self._tolerance(), max_passes=self.max_iter)
+            found = path(
+                part, lams=alphas, solver=self.solver, tol=self._tolerance_of_paths(), max_passes=self.max_iter
+            )
             held, v = (
                 as_design(X[safe_mask(X, test)], self.n_jobs),
                 np.ones(len(test)) if weights is None else weights[test],
@@ -67,8 +69,8 @@ class ChoosesAlpha(LinearModel):
                 errors[a, f], sizes[a, f] = v @ values / max(mass[f], np.finfo(float).tiny), step.size
         self._chosen(alphas, errors, sizes, mass)
 
-    def _folded_by(self, y: Array) -> Array:
-        return y
+    def _tolerance_of_paths(self) -> float:
+        return self._tolerance()
 
     def _chosen(self, alphas: Array, errors: Array, sizes: Array, mass: Array) -> None:
         mean = np.average(errors, axis=1, weights=mass)
