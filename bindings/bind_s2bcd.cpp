@@ -55,13 +55,6 @@ void make_largest(OwnedLargest* self, Index d, Index k, const Indices& support, 
 
 // -- the sweep --------------------------------------------------------------------------------------------------------
 
-Sharing sharing_of(const std::string& store) {
-    if (store == "plain") return Sharing::plain;
-    if (store == "wild") return Sharing::wild;
-    require(store == "atomic", "store must be plain, wild or atomic");
-    return Sharing::atomic;
-}
-
 void require_fitting(const OwnedRows& x, const Target& target, Index d, const Indices& order, Index batch) {
     require(!x.lines_are_columns, "rows must lie by rows");
     std::visit(

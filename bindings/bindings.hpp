@@ -65,6 +65,7 @@ void bind_tableau(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_formats(nb::module_& m);
+void bind_proximal(nb::module_& m);
 void bind_s2bcd(nb::module_& m);
 void bind_sweeps(nb::module_& m);
 

@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
     paring::bind_descent(m);
     paring::bind_dual(m);
     paring::bind_formats(m);
+    paring::bind_proximal(m);
     paring::bind_s2bcd(m);
     paring::bind_sweeps(m);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings.hpp"
+#include "paring/sweeps/share.hpp"
 #include "paring/sweeps/sweeps.hpp"
 
 namespace paring {
@@ -12,6 +13,13 @@ using Blocks = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::de
 
 inline const double* data_of(const MaybeNumbers& array) { return array ? array->data() : nullptr; }
 inline std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
+
+inline Sharing sharing_of(const std::string& store) {
+    if (store == "plain") return Sharing::plain;
+    if (store == "wild") return Sharing::wild;
+    require(store == "atomic", "store must be plain, wild or atomic");
+    return Sharing::atomic;
+}
 
 struct OwnedLimits {
     Limits limits;

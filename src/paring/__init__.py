@@ -9,11 +9,15 @@ __version__ = "0.1.0"
 # A function must not share the name of a module beside it: importing the module would hide the function.
 _HOME: dict[str, str] = {
     "ElasticNet": "estimators",
+    "ElasticNetCV": "estimators",
     "GroupLasso": "estimators",
     "Lasso": "estimators",
+    "LassoCV": "estimators",
     "MultiTaskLasso": "estimators",
     "PenalizedClassifier": "estimators",
+    "PenalizedClassifierCV": "estimators",
     "PenalizedRegressor": "estimators",
+    "PenalizedRegressorCV": "estimators",
     "Problem": "problem",
     "Result": "result",
     "SparseClassifier": "estimators",

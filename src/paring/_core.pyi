@@ -250,6 +250,16 @@ class SvmlightReader:
     def unsorted(self) -> bool:
         """True once a row had unsorted or repeated indices."""
 
+class Units:
+    """Features in groups: the group of each, and the members of each."""
+
+    def __init__(self, of: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+def sweep_proximal(rows: Rows, target: Target, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], c: float, penalty: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], omega: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Units | None, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, pull: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, store: str = 'plain', workers: int = 1, stop: Stop | None = None) -> NDArray[numpy.float64]:
+    """
+    w after sparse proximal steps; of a longer w, with its mean and slopes, after those of a table.
+    """
+
 class Moving:
     """Which features the steps of a sweep move."""
 

@@ -8,11 +8,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paring import (
     ElasticNet,
+    ElasticNetCV,
     GroupLasso,
     Lasso,
+    LassoCV,
     MultiTaskLasso,
     PenalizedClassifier,
+    PenalizedClassifierCV,
     PenalizedRegressor,
+    PenalizedRegressorCV,
     SparseClassifier,
     SparseRegressor,
     losses,
@@ -52,6 +56,10 @@ from paring import (
         ElasticNet(),
         GroupLasso(0.1),
         MultiTaskLasso(),
+        PenalizedRegressorCV(alphas=5, cv=3),
+        PenalizedClassifierCV(alphas=5, cv=3),
+        LassoCV(alphas=5, cv=3),
+        ElasticNetCV(alphas=5, cv=3),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -300,6 +300,20 @@ class Design:
             return float64_blocks(self._X, features, self.stop)
         return sparse_parts(self._X, features, self.stop)
 
+    def packed(self, features: Indices) -> Design:
+        """Those columns alone, copied: for sweeps over their rows. Cost: their entries (CSR: all entries)."""
+        return Design(self._X[:, features])
+
+    def counts_of(self, unit_of: Indices) -> Indices:
+        """Rows in which each unit of columns is stored. Cost: the indices."""
+        units = int(unit_of.max()) + 1
+        if self.is_dense:
+            return np.full(units, self.n)
+        ones = np.ones(self._X.nnz, np.int32)
+        stored = type(self._X)((ones, self._X.indices, self._X.indptr), shape=self._X.shape)
+        member = type(self._X)((np.ones(self.d, np.int32), (np.arange(self.d), unit_of)), shape=(self.d, units))
+        return np.bincount((stored @ member).tocsr().indices, minlength=units)
+
     def rows(self, chosen: Indices) -> Design:
         """Those rows alone, copied, to be swept on one core. Cost: their entries (sparse by columns: all entries)."""
         return Design(self._X[chosen], n_jobs=1)

@@ -5,15 +5,20 @@ from paring.estimators.lasso import ElasticNet, GroupLasso, Lasso
 from paring.estimators.multi_task import MultiTaskLasso
 from paring.estimators.penalised import PenalizedRegressor
 from paring.estimators.penalised_classifier import PenalizedClassifier
+from paring.estimators.penalised_cv import ElasticNetCV, LassoCV, PenalizedClassifierCV, PenalizedRegressorCV
 from paring.estimators.regressor import SparseRegressor
 
 __all__ = [
     "ElasticNet",
+    "ElasticNetCV",
     "GroupLasso",
     "Lasso",
+    "LassoCV",
     "MultiTaskLasso",
     "PenalizedClassifier",
+    "PenalizedClassifierCV",
     "PenalizedRegressor",
+    "PenalizedRegressorCV",
     "SparseClassifier",
     "SparseRegressor",
 ]

@@ -161,7 +161,8 @@ class PenalizedClassifier(LinearClassifier, PenalizedModel):
         self : PenalizedClassifier
         """
         X, targets, loss, weights = self._targets(X, y, sample_weight)
-        self._mass = total(weights, len(targets), "alpha") if isinstance(self.alpha, str) else np.nan
+        automatic = isinstance(getattr(self, "alpha", None), str)
+        self._mass = total(weights, len(targets), "alpha") if automatic else np.nan
         self._fit(X, targets, loss, self.ridge, weights)
         return self
 

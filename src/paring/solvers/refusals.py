@@ -53,6 +53,13 @@ def refuse_dual(problem: Any, solver: Any) -> None:
         raise ValueError(f"{solver.name}: {what} are not handled step by step; use solver='diht'")
 
 
+def refuse_proximal(problem: Any, solver: Any) -> None:
+    """The same for the stochastic solvers of penalised problems."""
+    refuse(problem, solver)
+    if problem.outputs > 1:
+        raise ValueError(f"{solver.name}: steps have one score a row, {problem.loss} has several; use solver='cd'")
+
+
 def refuse_family(problem: Any, solver: Any) -> None:
     """Raise ValueError where the problem is penalised and the solver asks for k features, or the other way round.
 

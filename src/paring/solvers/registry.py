@@ -163,6 +163,62 @@ ENTRIES = (
         "paring; working sets of Massias, Gramfort & Salmon 2018, screening of Ndiaye et al. 2017",
         "coordinate descent on working sets, Newton steps on the face (default)",
     ),
+    Entry(
+        "prox-svrg",
+        "prox_svrg.ProxSVRG",
+        "penalised, stochastic",
+        "Xiao & Zhang 2014",
+        "proximal steps, variance reduced by a full gradient a round",
+    ),
+    Entry(
+        "prox-saga",
+        "prox_svrg.ProxSAGA",
+        "penalised, stochastic",
+        "Defazio, Bach & Lacoste-Julien 2014",
+        "proximal steps, variance reduced by a table of slopes",
+    ),
+    Entry(
+        "prox-asvrg",
+        "prox_svrg.ProxASVRG",
+        "penalised, asynchronous",
+        "Meng, Chen, Yu, Wang, Ma & Liu 2017",
+        "prox-svrg by n_jobs workers on one iterate",
+    ),
+    Entry(
+        "prox-asaga",
+        "prox_svrg.ProxASAGA",
+        "penalised, asynchronous",
+        "Pedregosa, Leblond & Lacoste-Julien 2017",
+        "prox-saga by n_jobs workers on one iterate",
+    ),
+    Entry(
+        "ddss",
+        "ddss.DDSS",
+        "penalised, asynchronous",
+        "Bao, Wu, Xian & Huang 2022, Algorithm 4",
+        "dynamic safe screening, variance-reduced steps on what is left",
+    ),
+    Entry(
+        "ddss-naive",
+        "ddss.DDSSNaive",
+        "penalised, asynchronous",
+        "Bao, Wu, Xian & Huang 2022, Algorithm 1",
+        "dynamic safe screening, plain steps of falling length",
+    ),
+    Entry(
+        "pse-safe",
+        "ddss.PSESafe",
+        "penalised, asynchronous",
+        "Li, Qiu, Ji, Liu, Ye & Wang 2016",
+        "static safe screening, then the steps of ddss",
+    ),
+    Entry(
+        "pse-strong",
+        "ddss.PSEStrong",
+        "penalised, asynchronous",
+        "Li, Qiu, Ji, Liu, Ye & Wang 2016; Tibshirani et al. 2012",
+        "the strong rule, then the steps of ddss, then a check",
+    ),
 )
 
 ALIASES = {"fg-ht": "iht", "grahtp": "htp", "cosamp": "grasp", "stoiht": "sg-ht"}

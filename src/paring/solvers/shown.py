@@ -35,6 +35,8 @@ def separates(problem: Any, model: Model) -> bool:
     """
     if problem.loss.name not in ("logistic", "multinomial") or problem.ridge > 0 or not len(model.support):
         return False
+    if problem.penalty is not None and not problem.penalty.unpenalised[model.support].any():
+        return False  # the penalty's price on their growth
     feasible = problem.constraint
     ends = [] if feasible.lower is None else [feasible.lower[model.support], feasible.upper[model.support]]
     if np.isfinite(feasible.radius) or any(np.any((end != 0) & np.isfinite(end)) for end in ends):
