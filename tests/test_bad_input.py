@@ -174,7 +174,8 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"loss": "absolute"}, "unknown loss 'absolute'; known: squared, logistic"),
     ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
 ]
-IN_ESTIMATORS = {  # their words for the same, where they have others
+IN_ESTIMATORS = {
+    "always must": "always_select must",  # their words for the same, where they have others
     "k=7 is": "n_nonzero_coefs=7 is",
     "k=4 is": "n_nonzero_coefs=4 is",
     "features there are": "features of X",

@@ -200,7 +200,7 @@ class SparseLinearModel(LinearModel):
                 -np.inf if self.lower_bounds is None else self.lower_bounds,
                 np.inf if self.upper_bounds is None else self.upper_bounds,
             )
-        return TopK(int(k), always=self._always(d), groups=self.groups, bounds=bounds)
+        return TopK(int(k), always=self._always(d).tolist(), groups=self.groups, bounds=bounds)
 
     def _always(self, d: int) -> NDArray[np.int64]:
         """``always_select`` as indices."""
