@@ -52,7 +52,7 @@ def problems() -> Iterator[tuple[str, Any, np.ndarray, str, list[tuple[int, floa
 
 
 def curvatures(problem: Problem, ridge: float) -> float:
-    return ridge / float(problem.loss.curvature_bound * (problem.squares - problem.means**2).mean())
+    return ridge / float(problem.loss.curvature_bound * problem.variances.mean())
 
 
 def row(name: str, X: Any, y: np.ndarray, loss: str, k: int, ridge: float) -> dict[str, Any]:

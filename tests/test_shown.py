@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from paring import Problem, SparseClassifier, SparseRegressor, losses, solve
 from paring.certificates import bound_from, lower_bound
@@ -147,7 +148,7 @@ def test_callbacks_cannot_write_into_the_model(solver: str, loss: str) -> None:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tau", [1e300, 1e-300, 0, -1.0, np.nan, np.inf, "a", None])
+@pytest.mark.parametrize("tau", [1e300, 1e-300, 0, -1.0, np.nan, "a", None])
 def test_balls_of_no_sensible_radius(tau: Any) -> None:
     with pytest.raises(ValueError, match="L2Ball: tau must be positive"):
         L2Ball(tau)
@@ -234,3 +235,23 @@ def test_one_feature_that_names_its_class_is_enough() -> None:
     assert len(told(lambda: solve(posed))) == 1
     X[:, 1] = np.arange(N) % 3 == 0
     assert not told(lambda: solve(Problem(X, y, "logistic", constraint=TopK(2, always=[0, 1]), fit_intercept=True)))
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rows", "classes"), [(1000, 3), (300, 20)])
+def test_blas_starts_no_threads_beside_ours(rows: int, classes: int) -> None:
+    """With several outputs too, whose Hessians are larger by the square of their number."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 40))
+    posed = Problem(X, np.arange(rows) % classes + 0.0, "multinomial", constraint=TopK(2), ridge=0.1)
+    seen = []
+
+    def count(progress: Any) -> bool:
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return True
+
+    with threadpool_limits(4, user_api="blas"):
+        solve(posed, "iht", callbacks=count, n_jobs=1)
+    assert set(seen) == {1}

@@ -1,6 +1,6 @@
 """One command: the papers' tables and figures by our solvers, with a page that says what is borne out.
 
-    python -m benchmarks.papers [--figure NAME ...] [--quick] [--tune] [--list]
+    python -m benchmarks.papers [--figure NAME ...] [--quick] [--tune] [--redraw] [--list]
 
 Each figure is a file of ``figures/``: the paper's claim, the problem, the solvers with the paper's settings, what is
 drawn, and which statements are checked. Results: a JSON file and a picture each, and one page, in
@@ -27,6 +27,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--figure", nargs="+", metavar="NAME", choices=list(FIGURES), help="only these")
     parser.add_argument("--quick", action="store_true", help="tiny problems: a check that all of it works")
     parser.add_argument("--tune", action="store_true", help="find the steps again, instead of reading steps.json")
+    parser.add_argument(
+        "--redraw", action="store_true", help="pictures and page again, from the results that are there"
+    )
     parser.add_argument("--list", action="store_true", help="name the figures and end")
     parser.add_argument("--out", type=Path, help="where results go (default: benchmarks/results/papers)")
     parser.add_argument("--note", default="", help="a sentence for the page: what else the machine was doing, say")
@@ -44,6 +47,10 @@ def main(argv: list[str] | None = None) -> None:
         return
     folder = args.out or RESULTS
     folder.mkdir(parents=True, exist_ok=True)
+    if args.redraw:
+        page.redraw(folder, list(FIGURES))
+        page.write(folder, list(FIGURES))
+        return
     about = page.machine(args.note)
     book = Guesses() if args.quick else Book.read(again=args.tune)
     context = Context(book, args.quick, lambda line: print(line, file=sys.stderr, flush=True))

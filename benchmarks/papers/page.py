@@ -88,6 +88,12 @@ def save(folder: Path, figure: Figure, outcome: Outcome | str, seconds: float, a
     (folder / f"{figure.name}.json").write_text(text + "\n", "utf-8")
 
 
+def redraw(folder: Path, names: list[str]) -> None:
+    for name in names:
+        if (path := folder / f"{name}.json").exists():
+            picture.redraw(folder / f"{name}.png", json.loads(path.read_text("utf-8")))
+
+
 def write(folder: Path, names: list[str]) -> str:
     """README.md of all figures in the folder, in the order of ``names``."""
     paths = {name: folder / f"{name}.json" for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.papers.outcome import Outcome, Panel
+from benchmarks.papers.outcome import Curve, Outcome, Panel
 
 COLOURS = {
     "pursuit": "#000000",
@@ -29,7 +29,8 @@ COLOURS = {
     "sdiht": "#d62728",
 }
 OTHERS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
-WIDTH, HEIGHT, DPI = 4.0, 3.1, 80  # small files: under 150 kB
+COUNTED = {"effective passes": 1, "thresholdings": 1, "rounds": 1, "seconds": 0.1}
+WIDTH, HEIGHT, DPI = 4.0, 3.1, 80  # small files: under 200 kB
 
 
 def draw(path: Path, outcome: Outcome, title: str) -> None:
@@ -52,8 +53,15 @@ def draw(path: Path, outcome: Outcome, title: str) -> None:
         axes.set_axis_off()
     figure.legend(list(seen.values()), list(seen), loc="outside lower center", ncols=min(7, len(seen)), fontsize=8)
     figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=DPI)
+    figure.savefig(path, dpi=DPI, pil_kwargs={"optimize": True})
     pyplot.close(figure)
+
+
+def redraw(path: Path, record: dict[str, Any]) -> None:
+    """The picture of a figure from its JSON file."""
+    plain = record.get("outcome", {"panels": [], "columns": 1})
+    panels = [Panel(**(panel | {"curves": [Curve(**curve) for curve in panel["curves"]]})) for panel in plain["panels"]]
+    draw(path, Outcome(panels=panels, columns=plain["columns"]), record["title"])
 
 
 def _panel(axes: Any, panel: Panel, seen: dict[str, Any]) -> None:
@@ -69,6 +77,9 @@ def _panel(axes: Any, panel: Panel, seen: dict[str, Any]) -> None:
             (line,) = axes.plot(curve.x, curve.y, color=colour, zorder=3 if ours else 2, **style)
         seen.setdefault(curve.name, line)
     axes.set(xlabel=panel.x, ylabel=panel.y, xscale=_scale(panel, "x"), yscale=_scale(panel, "y"))
+    if panel.x in COUNTED:  # from 0, where all begin; beyond the first few on a logarithmic scale
+        axes.set_xscale("symlog", linthresh=COUNTED[panel.x])
+        axes.set_xlim(left=0)
     axes.set_title(panel.title, fontsize=9)
     axes.tick_params(labelsize=8)
     axes.grid(True, alpha=0.3)

@@ -108,6 +108,8 @@ class Trace:
     measures: dict[str, list[float]] = field(default_factory=dict)
 
     def of(self, name: str) -> list[float]:
+        if self.error:
+            return []
         return self.measures[name] if name in self.measures else getattr(self, name)
 
     def at(self, axis: str, limit: float, measure: str = "objective") -> float:

@@ -28,8 +28,7 @@ def gap_panels(title: str, traces: Sequence[Trace], axes: Sequence[str], y: str 
                 curves.append(Curve(trace.label, [0.0], [gaps[-1]], level=True))
             else:
                 curves.append(Curve(trace.label, trace.of(axis), gaps))
-        scale = "log" if axis == "thresholdings" else "linear"
-        panels.append(Panel(title, AXES[axis], y, curves, x_scale=scale))
+        panels.append(Panel(title, AXES[axis], y, curves))
     return panels
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paring import _core
+from paring._differentiated import Both, value_and_gradient
 from paring.constraints import Feasible, TopK
 from paring.result import Model, Result
 from paring.solvers import registry, solve
@@ -23,13 +24,17 @@ from paring.solvers.restricted import Restricted
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Both = Callable[[Array], tuple[Any, Any]]
+UNBOUNDED = "fun is not bounded below on a support of k: add a term that grows, or bounds"
 
 SOLVERS = ("iht", "htp", "grasp", "omp")
 ROUNDING = {8: 1e-12, 4: 1e-5, 2: 1e-2}  # of a function's values, relative, by the bytes of its results
 STATIONARY = 1e-9  # the gradient on a support, relative to that at the start, where SciPy may stop
 MISMATCH = 0.1  # between jac and differences, relative, that no rounding explains
 MOST_HALVINGS = 60
+LARGEST, SMALLEST = 1e70, 1e-70  # of gradients and of x: squares are neither infinite nor 0
+FAR = 20  # binary orders of magnitude from 1 within which solvers find the length of steps by themselves
+FALLEN, STEEP = 1e10, 1e-3  # falls by so many times the scale, where so much of the gradient is left, have no end
+ENDLESS = 1e30  # the same, whatever the gradient
 
 
 def minimize(
@@ -65,7 +70,9 @@ def minimize(
     if start.ndim != 1:
         raise ValueError(f"x0 must be a vector, got shape {start.shape}")
     constraint = TopK(k, always, never, groups, _pair(bounds)).bind(len(start))
-    problem = FunctionProblem(_both(fun, jac), constraint, None if jac is True or isinstance(jac, str) else fun, hessp)
+    problem = FunctionProblem(
+        value_and_gradient(fun, jac), constraint, None if jac is True or isinstance(jac, str) else fun, hessp
+    )
     problem.begin(start)
     full = False
 
@@ -99,45 +106,6 @@ def _chosen(solver: Any) -> Any:
 def _pair(bounds: Any) -> Any:
     """(lower, upper) of SciPy's Bounds, or what was given."""
     return (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
-
-
-# -- functions -----------------------------------------------------------------------------------------------------
-
-
-def _both(fun: Callable[..., Any], jac: Any) -> Both:
-    """x -> (value, gradient)."""
-    if jac is True:
-        return fun
-    if callable(jac):
-        return lambda x: (fun(x), jac(x))
-    if jac == "jax":
-        return _in_jax(fun)
-    if jac == "torch":
-        return _in_torch(fun)
-    raise ValueError(f"jac must be a callable, True (fun returns value and gradient), 'jax' or 'torch', got {jac!r}")
-
-
-def _in_jax(fun: Callable[..., Any]) -> Both:
-    try:
-        import jax  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise ImportError("jac='jax' needs JAX: pip install jax") from None
-    return cast(Both, jax.value_and_grad(fun))
-
-
-def _in_torch(fun: Callable[..., Any]) -> Both:
-    try:
-        import torch  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise ImportError("jac='torch' needs PyTorch: pip install torch") from None
-
-    def both(x: Array) -> tuple[Any, Any]:
-        point = torch.tensor(x, requires_grad=True)
-        value = fun(point)
-        (gradient,) = torch.autograd.grad(value, point)
-        return value.detach().cpu().numpy(), gradient.cpu().numpy()
-
-    return both
 
 
 @dataclass(frozen=True)
@@ -177,6 +145,7 @@ class FunctionProblem:
         self.design = _Identity()
         self.start = self.zeros()
         self.rounding = ROUNDING[8]
+        self.first, self.unit = 1.0, 1.0  # the length of a first step, and of x, where they are far from 1
         self._last: tuple[Array, float, Array] | None = None
 
     def begin(self, x0: Array) -> None:
@@ -191,19 +160,58 @@ class FunctionProblem:
         sizes = [part.dtype.itemsize for part in parts if part.dtype.kind == "f"]
         self.rounding = max((ROUNDING.get(size, ROUNDING[8]) for size in sizes), default=ROUNDING[8])
         value, gradient = self.evaluated(self.start)
+        self.begun = value
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             raise ValueError("fun or jac is not finite at x0 (its k best coordinates): begin elsewhere")
+        size = float(np.abs(gradient).max())
+        if size and not SMALLEST <= size <= LARGEST:
+            raise ValueError(f"the gradient at x0 is of size {size:.2g}: rescale fun ({SMALLEST:g} to {LARGEST:g})")
+        self.first = 2.0 ** self._first_step(value, gradient) if size else 1.0
+        self.unit = self.first * size if self.first != 1 else 1.0
         self._check_gradient(gradient)
+
+    def _first_step(self, value: float, gradient: Array) -> int:
+        """log2 of the longest step that the diagonal model bounds, where that is far from 1; else 0, and where none is.
+
+        Cost: two values of fun, or some ten.
+        """
+        slack, moved = 10 * self.rounding * abs(value), 0.0
+
+        def held(power: int) -> bool:
+            nonlocal moved
+            move = self.constraint.project(self.start - 2.0**power * gradient) - self.start
+            moved = float(np.abs(move).max())
+            with np.errstate(all="ignore"):
+                ahead = self.at(self.start + move)
+            return bool(ahead <= value + gradient @ move + 2.0 ** -(power + 1) * float(move @ move) + slack)
+
+        up = 1 if held(0) else -1
+        low, high, last = 0, up * FAR, moved
+        while held(high) == (up > 0):
+            if up > 0 and moved == last:  # the bounds end it
+                return 0
+            if up > 0 and moved > LARGEST:
+                raise ValueError(f"{UNBOUNDED} (or rescale x: from x0 it falls beyond {LARGEST:g})")
+            if abs(high) > 500:  # no step is bounded: the gradient is looked at next
+                return 0
+            low, high, last = high, 2 * high, moved
+        if low == 0:
+            return 0
+        while abs(high - low) > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if held(middle) == (up > 0) else (low, middle)
+        return low if up > 0 else high
 
     def _check_gradient(self, gradient: Array) -> None:
         rng, length = np.random.default_rng(0), float(np.linalg.norm(gradient))
         along = (gradient / length if length else 0.0) + rng.standard_normal(self.d) / np.sqrt(self.d)
-        width = np.cbrt(self.rounding) * max(1.0, float(np.abs(self.start).max()))
+        width = np.cbrt(self.rounding) * max(self.unit, float(np.abs(self.start).max()))
         ahead, behind = (self.constraint.clip(self.start + side * width * along) for side in (1, -1))
         with np.errstate(all="ignore"):
             seen, told = self.at(ahead) - self.at(behind), float(gradient @ (ahead - behind))
         noise = 10 * self.rounding * abs(self.evaluated(self.start)[0])
-        if abs(seen - told) > MISMATCH * max(abs(seen), abs(told)) + noise:
+        nothing_seen = self.unit != 1 and not abs(told) > noise  # then the unit is that of a step too short to fail
+        if nothing_seen or abs(seen - told) > MISMATCH * max(abs(seen), abs(told)) + noise:
             raise ValueError(
                 f"jac is not the gradient of fun: from x0 it foretells {told:.3g}, fun changes by {seen:.3g}"
             )
@@ -217,14 +225,24 @@ class FunctionProblem:
         self.design.stop.check()
         self.design.passes += 1
         value, gradient = self.both(x.copy())
-        self._last = x.copy(), _number(value), np.array(gradient, dtype=np.float64)
+        self._last = x.copy(), self._bounded(_number(value)), np.array(gradient, dtype=np.float64)
         return self._last[1:]
+
+    def _bounded(self, value: float) -> float:
+        """The value, unless it has fallen beyond all measure."""
+        if value == -np.inf or ("scale" in vars(self) and self._fallen(value) > ENDLESS):
+            raise ValueError(UNBOUNDED)
+        return value
+
+    def _fallen(self, value: float) -> float:
+        highest = max(each for each in (self.begun, self.null[1]) if np.isfinite(each))
+        return (highest - value) / self.scale
 
     def at(self, x: Array) -> float:
         if self.value is None or (self._last is not None and np.array_equal(x, self._last[0])):
             return self.evaluated(x)[0]
         self.design.stop.check()
-        return _number(self.value(x.copy()))
+        return self._bounded(_number(self.value(x.copy())))
 
     # -- the verbs of a problem ---------------------------------------------------------------------------------
 
@@ -252,7 +270,7 @@ class FunctionProblem:
         """What the first thresholded step from 0 gains (from x0 where fun is not finite at 0)."""
         base = self.zeros() if np.isfinite(self.null[1]) else self.start
         value, gradient = self.evaluated(base)
-        step, gain = 1.0, 0.0
+        step, gain = self.first, 0.0
         for _ in range(MOST_HALVINGS):
             move = self.constraint.project(base - step * gradient)
             gain = value - self.at(move)
@@ -267,7 +285,7 @@ class FunctionProblem:
         raise ValueError("minimize: the curvature of fun is not known; use step=Backtracking()")
 
     def curvatures(self) -> Array:
-        return np.ones(self.d)
+        return np.full(self.d, 1.0 / self.first)
 
     def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
         return float(np.inf)
@@ -280,31 +298,36 @@ class FunctionProblem:
         """The minimiser on ``features`` from w, by SciPy: L-BFGS-B; trust-ncg where hessp is given without bounds."""
         from scipy.optimize import minimize as scipy_minimize
 
+        unit = self.unit
+
         def whole(u: Array) -> Array:
             x = self.zeros()
-            x[features] = u
+            x[features] = unit * u
             return x
 
         def scaled(u: Array) -> tuple[float, Array]:
             value, gradient = self.evaluated(whole(u))
-            return value / self.scale, gradient[features] / self.scale
+            return value / self.scale, gradient[features] * (unit / self.scale)
 
-        u = np.zeros(len(features)) if w is None else w
+        u = np.zeros(len(features)) if w is None else w / unit
         lower, upper = self.constraint.lower, self.constraint.upper
-        goal = STATIONARY * float(np.abs(self.evaluated(self.start)[1]).max()) / self.scale
+        steepest = float(np.abs(self.evaluated(self.start)[1]).max()) * unit / self.scale
+        goal = STATIONARY * steepest
         chosen: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 0.0, "gtol": goal, "maxcor": 20}}
         if lower is not None and upper is not None:
-            chosen["bounds"] = list(zip(lower[features], upper[features], strict=True))
+            chosen["bounds"] = list(zip(lower[features] / unit, upper[features] / unit, strict=True))
         elif self.hessp is not None:
             chosen = {"method": "trust-ncg", "options": {"gtol": goal}}
-            chosen["hessp"] = lambda u, p: np.asarray(self.hessp(whole(u), whole(p)))[features] / self.scale
+            chosen["hessp"] = lambda u, p: np.asarray(self.hessp(whole(u), whole(p)))[features] * (unit / self.scale)
         if len(features):
             u = scipy_minimize(scaled, u, jac=True, **chosen).x
         value = self.at(whole(u))
         if not np.isfinite(value):
-            raise ValueError("fun is not bounded below on a support of k: add a term that grows, or bounds")
+            raise ValueError(f"fun is {value} where its minimum on a support of k is sought: is it bounded below?")
+        if lower is None and self._fallen(value) > FALLEN and np.abs(scaled(u)[1]).max() > STEEP * steepest:
+            raise ValueError(UNBOUNDED)
         no_block = cast(Any, None)
-        return Restricted(features, u, 0.0, whole(u), value, no_block, None, True)
+        return Restricted(features, unit * u, 0.0, whole(u), value, no_block, None, True)
 
 
 def _number(value: Any) -> float:

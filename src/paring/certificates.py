@@ -57,14 +57,15 @@ def lower_bound(problem: Any, model: Model, objective: float | None = None, asce
     if objective is None:
         objective = problem.objective(model)
     close = objective - WITHIN_ROUNDING * problem.scale
-    best = least_bound(problem)
+    least = least_bound(problem)
+    best = least if problem.ridge > 0 else -np.inf  # else a needed gain may be infinite
     try:
         best = max(best, _plain(problem, model, close))
         if ascend and best < close and can_ascend(problem):
             best = max(best, _ascended(problem, model, objective))
     except _core.Stopped:
         pass
-    return best
+    return max(best, least) if np.isfinite(best) else best
 
 
 _ascended = ascend  # ``ascend=`` names the wish in the functions above

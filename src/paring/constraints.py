@@ -74,13 +74,13 @@ class TopKGroups(TopK):
 
 @dataclass(frozen=True)
 class L2Ball:
-    """|w|_2 <= tau, combined with TopK by ``&``. Solvers that project take it: iht, svrg-ht."""
+    """|w|_2 <= tau, combined with TopK by ``&``; infinite: no limit. Solvers that project take it: iht, svrg-ht."""
 
     tau: float
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tau, Real) and SMALLEST <= float(self.tau) <= 1 / SMALLEST):
-            what = f"must be positive ({SMALLEST:g} to {1 / SMALLEST:g}; without L2Ball there is no limit)"
+        if not (isinstance(self.tau, Real) and (SMALLEST <= float(self.tau) <= 1 / SMALLEST or self.tau == np.inf)):
+            what = f"must be positive ({SMALLEST:g} to {1 / SMALLEST:g}, or infinite)"
             raise ValueError(f"L2Ball: tau {what}, got {self.tau!r}")
 
     def __and__(self, other: TopK) -> TopK:

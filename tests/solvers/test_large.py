@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from paring import Problem, solve
+from paring import Problem, losses, solve
 from paring.constraints import TopK
 from paring.result import Result
 from paring.solvers import large, restricted
@@ -101,7 +101,7 @@ def test_separable_and_degenerate_classes(method: str) -> None:
         assert np.isfinite(found.w).all()
         assert found.objective < 1e-3
         empty = Problem(
-            X, np.where(y == 1, 3, y), "multinomial", constraint=TopK(2), ridge=0.1, fit_intercept=intercept
+            X, np.where(y == 1, 3, y), losses.multinomial(4), constraint=TopK(2), ridge=0.1, fit_intercept=intercept
         )
         assert np.isfinite(minimise_on(empty, np.array([0, 1])).w).all()
         none = minimise_on(p, np.empty(0, np.int64))

@@ -198,3 +198,52 @@ def test_a_missing_package_is_named(monkeypatch, name: str) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=f"pip install {name}"):
         paring.minimize(fun, 2, np.zeros(D), jac=name)
+
+
+@pytest.mark.parametrize("solver", ["grahtp", "iht", "grasp", "omp"])
+@pytest.mark.parametrize("units", [1e-60, 1e-30, 1e-8, 1e8, 1e30, 1e60])
+def test_the_answer_does_not_depend_on_the_units(solver: str, units: float) -> None:
+    """Of fun, and of x."""
+    scaled = paring.minimize(
+        lambda x: units * fun(x), 3, np.zeros(D), jac=lambda x: units * jac(x), solver=solver, tol=1e-10
+    )
+    moved = paring.minimize(
+        lambda x: fun(x * units), 3, np.zeros(D), jac=lambda x: units * jac(x * units), solver=solver, tol=1e-10
+    )
+    for result, length in ((scaled, 1.0), (moved, units)):
+        assert len(result.support) == 3
+        assert result.coef[result.support] * length == pytest.approx(least_on(result.support), rel=1e-3)
+    assert scaled.objective <= units * (best(3) + 0.5)
+    assert moved.objective <= best(3) + 0.5
+
+
+def least_on(support: np.ndarray) -> np.ndarray:
+    def part(u):
+        x = np.zeros(D)
+        x[support] = u
+        return fun(x), jac(x)[support]
+
+    return scipy_minimize(part, np.zeros(len(support)), jac=True, options={"gtol": 1e-10}).x
+
+
+@pytest.mark.parametrize("solver", ["grahtp", "iht", "grasp", "omp"])
+def test_functions_without_a_minimum_end_in_an_error(solver: str) -> None:
+    ones = np.ones(D)
+    endless = [
+        (lambda x: -x.sum(), lambda x: -ones),
+        (lambda x: -(x @ x) - x[0], lambda x: -2 * x - np.eye(D)[0]),
+        (lambda x: -np.log1p(x * x).sum() - x.sum(), lambda x: -2 * x / (1 + x * x) - ones),
+        (lambda x: -np.exp(x).sum(), lambda x: -np.exp(x)),
+        (lambda x: 0.5 * x[0] ** 2 - x[:2].sum(), lambda x: x * np.eye(D)[0] - (np.arange(D) < 2)),
+    ]
+    for f, g in endless:
+        with np.errstate(over="ignore"), pytest.raises(ValueError, match="not bounded below"):
+            paring.minimize(f, 3, np.zeros(D), jac=g, solver=solver)
+    inside = paring.minimize(lambda x: -x.sum(), 3, np.zeros(D), jac=lambda x: -ones, bounds=(-1, 2), solver=solver)
+    assert inside.objective == pytest.approx(-6)
+
+
+@pytest.mark.parametrize("units", [1e-200, 1e-100, 1e100, 1e300])
+def test_functions_whose_squares_overflow_or_vanish_are_refused(units: float) -> None:
+    with pytest.raises(ValueError, match=r"the gradient at x0 is of size .*: rescale fun \(1e-70 to 1e\+70\)"):
+        paring.minimize(lambda x: units * fun(x), 3, np.zeros(D), jac=lambda x: units * jac(x))

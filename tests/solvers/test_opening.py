@@ -151,3 +151,29 @@ def test_auto_takes_diht_for_very_many_features_with_a_ridge() -> None:
     assert chosen("squared") == "diht"
     assert chosen(k=1999) == chosen(ridge=0.0) == chosen("multinomial") == chosen("poisson") == "pursuit"
     assert chosen(ball=True) == "iht"
+
+
+def test_too_many_features_for_exchanges() -> None:
+    """Refused by pursuit, left out by diht, and "auto" takes neither without a ridge: 20,000 squared are 3.2 GB."""
+    k = 20_000
+    X = sp.random(400, 3 * k, density=0.002, format="csr", random_state=0)
+    y = np.where(np.random.default_rng(0).standard_normal(400) > 0, 1.0, -1.0)
+    with pytest.raises(ValueError, match=r"more than 10,000 features need .* use solver='htp', or with"):
+        solve(Problem(X, y, "logistic", constraint=TopK(k)), "pursuit")
+    assert choose(Problem(X, y, "logistic", constraint=TopK(k)))[0] == "htp"
+    groups = np.arange(3 * k) // 3
+    assert choose(Problem(X, y, constraint=TopK(k // 4, groups=groups)))[0] == "htp"
+    result = solve(Problem(X, y, "logistic", constraint=TopK(k), ridge=1e-3))
+    assert result.why.startswith("auto: with a ridge")
+    assert len(result.support) <= k
+    assert result.objective < Problem(X, y, "logistic", constraint=TopK(k), ridge=1e-3).null[1] / 2
+
+
+def test_a_limit_in_the_second_beginning_ends_with_what_the_first_found() -> None:
+    grown = solve(posed(SMALL_RIDGE), Pursuit(sizes="stages"))
+    cut = solve(posed(SMALL_RIDGE), max_passes=grown.n_passes + 3)
+    assert cut.converged
+    assert cut.objective == grown.objective
+    assert cut.certificate.statement == grown.certificate.statement
+    assert sorted(cut.path) == sorted(grown.path)
+    assert len(cut.history) > len(grown.history)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ import scipy.sparse as sp
 from paring import Problem, solve
 from paring.certificates import refit_change, swap_change
 from paring.constraints import TopK
-from paring.solvers.pursuit import Pursuit, stage_sizes
+from paring.solvers.orthogonal import Orthogonal
+from paring.solvers.pursuit import Pursuit, begin, stage_sizes
 from paring.solvers.support import Support
 from paring.solvers.tableau import Tableau
 from tests.matrix.batched import least
@@ -522,3 +524,28 @@ def test_always_members_count_whether_or_not_they_can_enter(loss: str) -> None:
     result = solve(Problem(copied, y, loss, constraint=TopK(4, always=[14]), fit_intercept=True), start=start)
     assert result.support.tolist() == [*PLANTED[1:], 14]
     assert np.all(result.coef[result.support])
+
+
+def test_always_members_count_on_an_orthogonal_basis_too() -> None:
+    X, y = data("squared", n=80)
+    parity = np.arange(80) % 2.0
+    wide = np.column_stack([X, parity, 1 - parity, np.ones(80)])
+    for always in ([14, 15], [16], [14, 15, 16]):
+        posed = Problem(wide, y, constraint=TopK(5, always=always), fit_intercept=True)
+        engine = begin(Orthogonal(posed), np.array(always))
+        engine.grow(5)
+        engine.polish()
+        assert engine.size == 5
+        assert len(engine.model().support) == 5
+        assert set(always) <= set(engine.model().support)
+        engine.shrink(4)
+        assert len(engine.model().support) == 4
+        np.testing.assert_allclose(solve(posed).objective, least_with(posed, always), rtol=1e-9)
+
+
+def least_with(posed: Problem, always: list[int]) -> float:
+    """By enumeration of what goes beside them."""
+    rest = [j for j in range(posed.d) if j not in always]
+    return min(
+        posed.minimise_on(np.array(sorted([*always, *more]))).objective for more in combinations(rest, 5 - len(always))
+    )

@@ -20,16 +20,16 @@ PAPER = {
     0.1: {"fg-ht": 0.00851, "sg-ht": 0.02490, "svrg-ht": 0.00968},
     0.5: {"fg-ht": 0.02940, "sg-ht": 0.21676, "svrg-ht": 0.02614},
 }
-PASSES = 100  # of each solver
+PASSES = 100  # of sg-ht; the others go on for longer, as their steps are shorter
 ORACLE = "least squares on the planted features"
 NEAR = 3.0  # times: what counts as near the paper's size
 
 
 def entrants(n: int) -> tuple[Entrant, ...]:
     return (
-        Entrant("fg-ht", "iht", {"step": TUNED}, n_jobs=2),
+        Entrant("fg-ht", "iht", {"step": TUNED}, n_jobs=2, patience=10.0),
         Entrant("sg-ht", "sg-ht", {"step": TUNED, "batch": 1}),
-        Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}),
+        Entrant("svrg-ht", "svrg-ht", {"step": TUNED, "inner": n}, patience=3.0),
         replace(PURSUIT, n_jobs=2),
     )
 
@@ -43,7 +43,7 @@ def run(context: Context) -> Outcome:
         traces = run_all(race, entrants(n), context, f"svrg-ht/{c}", {"distance": distance})
         outcome.panels.append(ratio_panel(race.title, traces))
         outcome.panels.append(views.measure_panel(race.title, traces, "passes", "distance", "|w - w*| / |w*|"))
-        outcome.tables.append(views.race_table(race.title, traces, "passes", (10, 50, 100)))
+        outcome.tables.append(views.race_table(race.title, traces, "passes", (10, 100, 300, 1000)))
         outcome.traces[race.title] = views.recorded(traces)
         finished = [t for t in traces if t.objective]
         found[c] = {t.label: t.of("distance")[-1] for t in finished} | {ORACLE: oracle(race)}
@@ -117,7 +117,8 @@ FIGURES = (
         "0.029 at 0.5) in far fewer passes; sg-ht stays worse (0.025, 0.217).",
         setting=f"n = {N:,}, d = {D:,}, {S} planted weights uniform on (-2, 2), k = {K}, noise 1, m = n, batch 1, "
         "float32.",
-        differs=f"One draw, not 50; {PASSES} passes for each solver, not a million; "
+        differs=f"One draw, not 50; not a million passes, but {10 * PASSES} for fg-ht, {3 * PASSES} for svrg-ht and "
+        f"{PASSES} for sg-ht; "
         "steps are those of the lowest objective, not of the lowest error, which no user knows.",
         run=run,
     ),

@@ -158,8 +158,8 @@ class SparseClassifier(LinearClassifier, SparseLinearModel):
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     solver : str or solver object, default="auto"
-        "auto" is ``pursuit``, and for loss="hinge" ``diht`` on small data, else ``sdiht``; see ``paring.solve`` for
-        the others.
+        "auto" is ``pursuit``, or ``diht`` with 2,000 features or more and logistic loss; for loss="hinge" ``diht`` on
+        small data, else ``sdiht``; see ``paring.solve`` for the others.
     tol : float, default=1e-6
         Tolerance, relative to the objective of the model without features.
     max_iter : int, default=1000

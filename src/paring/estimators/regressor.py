@@ -76,7 +76,7 @@ class SparseRegressor(LinearRegressor, SparseLinearModel):
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     solver : str or solver object, default="auto"
-        "auto" is ``pursuit``; see ``paring.solve`` for the others.
+        "auto" is ``pursuit``, or ``diht`` with a ridge and 2,000 features or more; see ``paring.solve`` for the others.
     tol : float, default=1e-6
         Tolerance, relative to the objective of the model without features.
     max_iter : int, default=1000

@@ -13,10 +13,11 @@ from paring.problem import Problem
 from paring.result import Result
 from paring.solvers import registry
 from paring.solvers._loop import Progress, Run, Solver, run_loop
+from paring.solvers.pursuit import exchangeable
 from paring.solvers.refusals import refuse_family
 
 SMALL = 100_000  # entries of X: a pass takes a tenth of a millisecond
-MANY = 2000  # features, from which on diht was measured to come as low as pursuit or lower, and mostly sooner
+MANY = 2000  # features, from which on diht was measured to come lower than pursuit in about as much time, or less
 
 
 def choose(problem: Problem) -> tuple[str, str]:
@@ -27,8 +28,11 @@ def choose(problem: Problem) -> tuple[str, str]:
         return _choose_for_corners(problem)
     if np.isfinite(problem.constraint.radius):
         return "iht", "auto: L2Ball asks for a projection at every step"
-    if problem.ridge > 0 and problem.constraint.k >= MANY and problem.loss.name not in ("multinomial", "poisson"):
-        return "diht", f"auto: with a ridge and k >= {MANY:,} it comes as low as pursuit, and mostly sooner"
+    single = problem.constraint.unit_of is None and problem.constraint.lower is None
+    if problem.ridge > 0 and problem.constraint.k >= MANY and single and problem.loss.name in ("squared", "logistic"):
+        return "diht", f"auto: with a ridge and k >= {MANY:,} it was measured to come lower than pursuit"
+    if not exchangeable(problem):
+        return "htp", "auto: the features are too many for pursuit's exchanges"
     return "pursuit", "auto: the data are at hand, and no solver was measured to find better models in less time"
 
 

@@ -44,6 +44,10 @@ class State:
         """What to return if the run ends here, with its objective: the last model, unless a solver keeps the best."""
         return self.model, self.objective
 
+    def cut_short(self) -> State:
+        """The state to end with where the run must end here: another, if this one only tries to better an answer."""
+        return self
+
 
 class Solver(Protocol):
     """Frozen settings and three functions. ``tol`` is handed over by the loop before ``init``."""
@@ -135,7 +139,8 @@ def run_loop(problem: Any, solver: Solver, run: Run, why: str) -> Result:
     """Rounds of ``solver`` until it is done or must end; the Result is of the last whole round, whatever happened."""
     begin = time.perf_counter()
     stop = _core.Stop() if run.time_limit is None else _core.Stop(float(run.time_limit))
-    with _borrowed(problem.design, stop, run.threads), one_thread(getattr(problem.design, "entries", 0)):
+    size = getattr(problem.design, "entries", 0) * problem.outputs**2
+    with _borrowed(problem.design, stop, run.threads), one_thread(size):
         return _rounds(problem, solver, run, why, stop, begin)
 
 
@@ -184,11 +189,15 @@ def _rounds(problem: Any, solver: Solver, run: Run, why: str, stop: _core.Stop, 
             )
             history.append(record)
             asked = _asked_to_stop(run, record, state, stop)
-            reason = state.done or asked
+            reason = state.done
+            if asked and not reason:
+                state = state.cut_short()
+                reason = asked if asked == "callback" else state.done or asked
     except KeyboardInterrupt:
-        reason = "interrupted"
+        state, reason = state.cut_short(), "interrupted"
     except _core.Stopped:
-        reason = "time_limit"
+        state = state.cut_short()
+        reason = state.done or "time_limit"
     design.stop = _core.Stop()
     facts = {"history": history, "reason": reason, "why": why, "first_pass": first_pass, "begin": begin, "stop": stop}
     return _finished(problem, solver, run, state, **facts)

@@ -12,7 +12,8 @@ from typing import Any
 
 from paring import _core
 
-WORTH_LIMITING = 1e5  # entries of X: below, BLAS starts no threads of its own, and the limit would cost more
+# Entries of X (times outputs squared: Hessians are so much larger).
+WORTH_LIMITING = 1e5  # below, BLAS starts no threads of its own, and the limit would cost more
 
 
 @cache
@@ -55,5 +56,5 @@ _limited = _OneThread()
 
 
 def one_thread(entries: float) -> AbstractContextManager[Any]:
-    """BLAS on one thread while a problem of so many entries is solved."""
+    """BLAS on one thread while a problem of so many entries (times outputs squared) is solved."""
     return nullcontext() if entries < WORTH_LIMITING else _limited

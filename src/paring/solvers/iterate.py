@@ -129,7 +129,7 @@ def fixed_point(problem: Any, state: Iterate, tol: float, step: float = 0.0) -> 
 def unit_gains(problem: Any, state: Iterate) -> Array:
     """Twice what the diagonal model gains by moving each unit alone from zero: sum h_j (u_j^2 - (u_j - clip u_j)^2)."""
     constraint = problem.constraint
-    h = np.ones(problem.d) if state.metric.h is None else state.metric.h
+    h = np.full(problem.d, 1.0 / state.metric.first) if state.metric.h is None else state.metric.h
     centre = state.metric.centre
     g = state.g if centre is None else state.g - np.multiply.outer(centre, state.gb)
     u = -g / (h if g.ndim == 1 else h[:, None])

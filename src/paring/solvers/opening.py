@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from paring.solvers._loop import Run
 from paring.solvers.htp import HTP
 from paring.solvers.iterate import OnSupport
+from paring.solvers.steps import NoDescent
 
 WAYS = ("auto", "stages", "all", "k")
 
@@ -38,8 +39,7 @@ def looks_twice(problem: Any, run: Run, sizes: str) -> bool:
 
 def ridge_outweighs(problem: Any) -> bool:
     """The ridge is at least the mean curvature of F along a column, as the bound on the loss's has it."""
-    squares = problem.squares - (problem.means**2 if problem.fit_intercept else 0)
-    return bool(problem.ridge >= problem.loss.curvature_bound * squares.mean())
+    return bool(problem.ridge >= problem.loss.curvature_bound * problem.variances.mean())
 
 
 def begun(problem: Any, run: Run) -> OnSupport:
@@ -51,7 +51,7 @@ def round_of(problem: Any, state: OnSupport, run: Run) -> OnSupport | None:
     """None where no step along the gradient lowers F any more."""
     try:
         return HTP().step(problem, state, run)
-    except ValueError:
+    except NoDescent:
         return None
 
 

@@ -6,8 +6,8 @@ Grow the support in stages of one fixed sequence of sizes (1, 2, .., 10, three t
 twice as many, or on a tableau still three tenths more; ending at k); in each stage enter the features of largest gain,
 minimise, and exchange members for outsiders while F falls. On small data small sizes are also reached from above (a
 few more, exchange, as many fewer, exchange). Every stage ends swap-optimal, so every model on the path is what asking
-for its size alone gives. With a ridge, k is also reached from the support that hard thresholding ends at, and on large
-data with a large ridge from there alone (``opening.py``).
+for its size alone gives by the same way. With a ridge, k is also reached from the support that hard thresholding ends
+at, and the lower model kept; on large data with a large ridge from there alone (``opening.py``).
 
 Squared loss of single features without bounds works on a tableau (``tableau.py``): every exchange is judged exactly.
 Where columns are so nearly collinear that a Gram matrix does not tell, on an orthogonal basis of the support
@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paring.result import Certificate, Model, PathPoint, Result
+from paring.result import Certificate, PathPoint, Result
 from paring.solvers import opening
 from paring.solvers._loop import Run, State, begun, start_model
+from paring.solvers.iterate import OnSupport
 from paring.solvers.measure import measured
 from paring.solvers.orthogonal import Orthogonal
 from paring.solvers.softened import Softened, soft_ridge
@@ -42,10 +43,11 @@ FEW = 20  # and from sizes beyond this:
 FAR_GROWTH = 2.0  # of stages that each cost passes and trials; the exchanges of a tableau cost more than its stages
 SAME = 1e-9  # objectives so near, relative to F at the null model, are of one problem
 SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
-CHEAP_PASS = 800_000  # entries of X: a pass is under a millisecond
+CHEAP_PASS = 800_000  # entries of X, and columns: a pass is under a millisecond
 AGREES = 1e-9  # of F at the null model: what a tableau's F and that of the data may differ by
 STEEP = 1e-16  # the same: what the slope on a support could gain along one of its columns
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
+MOST = 10_000  # features exchanged: their inverse Hessian is 0.8 GB, and some copies are needed
 
 
 def stage_sizes(k: int, first: int = 1, every: bool = False, growth: float = FAR_GROWTH) -> list[int]:
@@ -67,7 +69,7 @@ def planned(problem: Any, begun_with: int, every: bool = False) -> list[int]:
 class PursuitState(State):
     """The sizes still to come, of those planned; the engine with the support reached; what to begin again from.
 
-    first : the support it all began with. base : that of the last whole stage. opening : hard thresholding at k, while
+    first : the support it all began with. base : that of the last whole stage. htp : hard thresholding at k, while
     it goes on. twice : that beginning comes after this one. rival : where this one's end came to, from then on.
     """
 
@@ -77,14 +79,12 @@ class PursuitState(State):
     first: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     base: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     swap_optimal: str | None = None
-    opening: Any = None
+    htp: OnSupport | None = None
     twice: bool = False
     rival: PursuitState | None = None
 
-    def answer(self) -> tuple[Model, float]:
-        if self.rival is not None and self.rival.objective < self.objective:
-            return self.rival.answer()
-        return super().answer()
+    def cut_short(self) -> PursuitState:
+        return self if self.rival is None else _lower(self, self.rival)
 
 
 @dataclass(frozen=True)
@@ -109,17 +109,18 @@ class Pursuit:
         plan = planned(problem, len(first), self.sizes == "all")
         model, objective = run.first or begun(problem, run.start)
         if opening.goes_straight(problem, run, self.sizes):
-            return PursuitState(model, objective, opening=opening.begun(problem, run))
+            return PursuitState(model, objective, htp=opening.begun(problem, run))
         twice = opening.looks_twice(problem, run, self.sizes)
         return _started(problem, PursuitState(model, objective, path=path, twice=twice), run, first, plan)
 
     def step(self, problem: Any, state: PursuitState, run: Run) -> PursuitState:
         """A stage, or a round of the thresholding that comes before one. The end of all: the lower of two models."""
-        state = self._stage(problem, state, run) if state.opening is None else _opening(problem, state, run)
+        at = state.htp
+        state = self._stage(problem, state, run) if at is None else _thresholded(problem, state, at, run)
         if state.done and state.rival is not None:
             return _lower(state, state.rival)
         if state.done == "converged" and state.twice:
-            return replace(state, done=None, opening=opening.begun(problem, run), rival=state)
+            return replace(state, done=None, htp=opening.begun(problem, run), rival=state)
         return state
 
     def _stage(self, problem: Any, state: PursuitState, run: Run) -> PursuitState:
@@ -162,15 +163,15 @@ def _started(problem: Any, state: PursuitState, run: Run, first: NDArray[np.int6
 
 def _from_nothing(problem: Any, state: PursuitState, run: Run) -> PursuitState:
     always = np.flatnonzero(problem.constraint.always)
-    return _started(problem, replace(state, opening=None), run, always, planned(problem, len(always)))
+    return _started(problem, replace(state, htp=None), run, always, planned(problem, len(always)))
 
 
-def _opening(problem: Any, state: PursuitState, run: Run) -> PursuitState:
+def _thresholded(problem: Any, state: PursuitState, before: OnSupport, run: Run) -> PursuitState:
     """A round of thresholding. After the last, a support to exchange members of at size k."""
-    at = opening.round_of(problem, state.opening, run)
+    at = opening.round_of(problem, before, run)
     if at is None:  # it finds no way from here: the features are too nearly collinear for gradient steps
         return replace(state, done=state.rival.done) if state.rival else _from_nothing(problem, state, run)
-    state = replace(state, opening=at, thresholdings=at.thresholdings)
+    state = replace(state, htp=at, thresholdings=at.thresholdings)
     if state.rival is None:
         state.model, state.objective = at.model, at.objective
     if not at.done:
@@ -178,14 +179,14 @@ def _opening(problem: Any, state: PursuitState, run: Run) -> PursuitState:
     first = opening.units_of(problem, at)
     if state.rival is not None and np.array_equal(first, state.rival.base):
         return replace(state, done=state.rival.done)
-    return _started(problem, replace(state, path={}, opening=None), run, first, [problem.constraint.k])
+    return _started(problem, replace(state, path={}, htp=None), run, first, [problem.constraint.k])
 
 
 def _lower(state: PursuitState, rival: PursuitState) -> PursuitState:
     """The one whose model is lower, with the rival's path to it."""
     better = state.done == "converged" and state.objective < rival.objective
     path = rival.path | (state.path if better else {})
-    ended = replace(state if better else rival, path=path, opening=None, twice=False, rival=None)
+    ended = replace(state if better else rival, path=path, htp=None, twice=False, rival=None)
     ended.rounds, ended.thresholdings = state.rounds, state.thresholdings
     return ended
 
@@ -203,7 +204,7 @@ def begin(engine: Any, first: NDArray[np.int64]) -> Any:
 def stage(problem: Any, engine: Any, size: int) -> None:
     engine.grow(size)
     engine.polish()
-    if size <= SECOND_LOOK and problem.design.entries <= CHEAP_PASS:
+    if size <= SECOND_LOOK and max(problem.design.entries, problem.d) <= CHEAP_PASS:
         second_look(engine, size, rank_bound(problem))
 
 
@@ -295,6 +296,12 @@ def finer(problem: Any, tol: float) -> Any:
     return Orthogonal(problem) if fits else Support(problem, tol)
 
 
+def exchangeable(problem: Any) -> bool:
+    """Whether matrices of |S| x |S| can be kept."""
+    k, unit_of = problem.constraint.k, problem.constraint.unit_of
+    return bool((k if unit_of is None else np.sort(np.bincount(unit_of))[::-1][:k].sum()) <= MOST)
+
+
 def refuse(problem: Any) -> None:
     """Problems pursuit cannot take, with the remedy."""
     if not problem.loss.smooth:
@@ -304,3 +311,8 @@ def refuse(problem: Any) -> None:
         )
     if np.isfinite(problem.constraint.radius):
         raise ValueError("pursuit: L2Ball is not handled; use solver='iht', or ridge instead of the ball")
+    if not exchangeable(problem):
+        raise ValueError(
+            f"pursuit: exchanges of more than {MOST:,} features need matrices of that size squared; use solver='htp', "
+            "or with a ridge 'diht'"
+        )

@@ -21,7 +21,7 @@ from paring import losses
 from paring.dual import balanced, dual_point, slopes_at
 from paring.solvers.corner import minimise_corners
 from paring.solvers.dual_ascent import DualState, gap_of
-from paring.solvers.pursuit import make_engine
+from paring.solvers.pursuit import exchangeable, make_engine
 from paring.solvers.restricted import Restricted
 from paring.solvers.steps import model_of, support_of
 
@@ -62,14 +62,14 @@ class Minimise:
 @dataclass(frozen=True)
 class Exchange(Minimise):
     """The same, then exchanges where the gap is more than tol, on large data more than ``worth``, of F at the null
-    model."""
+    model, and the features are not too many for them."""
 
     worth: float = WORTH
 
     def finish(self, problem: Any, state: DualState, tol: float) -> DualState:
         state = super().finish(problem, state, tol)
         worth = tol if problem.design.entries <= CHEAP else max(tol, self.worth)
-        known = gap_of(problem, state) <= worth or bool(state.exchanged)
+        known = gap_of(problem, state) <= worth or bool(state.exchanged) or not exchangeable(problem)
         return state if known else exchanged(problem, state, tol)
 
 

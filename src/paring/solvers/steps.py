@@ -51,6 +51,13 @@ def model_of(constraint: Feasible, w: Array, b: Any) -> Model:
 # -- the diagonal model --------------------------------------------------------------------------------------------
 
 
+class NoDescent(ValueError):
+    """No step length lowers F: its gradient is wrong, or lost in rounding."""
+
+    def __init__(self) -> None:
+        super().__init__("no step lowers F: is its gradient right?")
+
+
 @dataclass(frozen=True, eq=False)
 class Metric:
     """h of the weights (None: 1) and h_b of the intercept, which moves alone in columns less ``centre`` (None: 0)."""
@@ -237,7 +244,7 @@ class Normalised:
             if trial.majorised(move):
                 return move
             c *= self.shrink
-        raise ValueError("no step lowers F: is its gradient right?")
+        raise NoDescent
 
 
 @dataclass(frozen=True)
@@ -258,7 +265,7 @@ class Backtracking:
             if trial.majorised(move):
                 return move
             c *= self.shrink
-        raise ValueError("no step lowers F: is its gradient right?")
+        raise NoDescent
 
 
 def check_positive(name: str, value: Any) -> None:

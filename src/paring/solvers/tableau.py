@@ -35,7 +35,9 @@ DOUBTS = 64  # exchanges that rounding may hide, looked at at most
 BATCH = 0.1  # of the support: how many exchanges may be made at once
 CACHE_BYTES = 1 << 27  # of Gram rows kept for features that come back
 WHOLE_GRAM = 512
-AT_ONCE = 16  # Gram rows made in one pass: so many take little longer than one
+AT_ONCE = 24  # Gram rows made in one pass: so many fill the registers, and take little longer than one,
+CACHED = 800_000  # unless so few entries of X wait in the cache, and reading them is nothing:
+FEW_AT_ONCE = 8
 
 
 def first_of_gain(gains: Array, count: int, tolerance: float) -> Indices:
@@ -117,7 +119,7 @@ class Tableau:
             self.tolerance,
             BATCH,
             CACHE_BYTES,
-            AT_ONCE if problem.d > WHOLE_GRAM else 1,
+            1 if problem.d <= WHOLE_GRAM else FEW_AT_ONCE if problem.design.entries <= CACHED else AT_ONCE,
             RESOLUTION,
         )
 
