@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from paring import __version__
-from paring.cli import convert, demo, fit, predict, solvers
+from paring.cli import convert, demo, fit, path, predict, solvers
 from paring.cli.say import sentence
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -86,6 +86,7 @@ def root(
 
 app.command()(demo.demo)
 app.command()(fit.fit)
+app.command()(path.path)
 app.command()(predict.predict)
 app.command()(convert.convert)
 app.command()(solvers.solvers)
