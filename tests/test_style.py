@@ -48,6 +48,15 @@ def test_nothing_unsafe() -> None:
     assert matches(UNSAFE, SOURCE) == []
 
 
+def test_the_limits_of_sizes_have_one_home() -> None:
+    homes = {path.name for path in SOURCE for node in ast.walk(ast.parse(path.read_text("utf-8"))) if _limit(node)}
+    assert homes == {"limits.py"}
+
+
+def _limit(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value in (1e70, 1e-70)
+
+
 def test_files_are_short() -> None:
     lines = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in CODE}
     assert {name: n for name, n in lines.items() if n > MAX_FILE} == {}

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from paring import _core
 from paring._differentiated import Both, value_and_gradient
 from paring.constraints import Feasible, TopK
+from paring.limits import LARGEST, SMALLEST
 from paring.result import Model, Result
 from paring.solvers import registry, solve
 from paring.solvers._loop import Progress
@@ -31,7 +32,6 @@ ROUNDING = {8: 1e-12, 4: 1e-5, 2: 1e-2}  # of a function's values, relative, by 
 STATIONARY = 1e-9  # the gradient on a support, relative to that at the start, where SciPy may stop
 MISMATCH = 0.1  # between jac and differences, relative, that no rounding explains
 MOST_HALVINGS = 60
-LARGEST, SMALLEST = 1e70, 1e-70  # of gradients and of x: squares are neither infinite nor 0
 FAR = 20  # binary orders of magnitude from 1 within which solvers find the length of steps by themselves
 FALLEN, STEEP = 1e10, 1e-3  # falls by so many times the scale, where so much of the gradient is left, have no end
 ENDLESS = 1e30  # the same, whatever the gradient
@@ -203,15 +203,26 @@ class FunctionProblem:
         return low if up > 0 else high
 
     def _check_gradient(self, gradient: Array) -> None:
+        """Refuse a gradient that two values of fun, about x0, belie by more than rounding and curvature explain.
+
+        About x0 where bounds leave it in the middle, else about a point nearby: third derivatives alone are then left
+        of the difference. Near a stationary point there may be nothing but these; the second ones are larger.
+        """
         rng, length = np.random.default_rng(0), float(np.linalg.norm(gradient))
         along = (gradient / length if length else 0.0) + rng.standard_normal(self.d) / np.sqrt(self.d)
         width = np.cbrt(self.rounding) * max(self.unit, float(np.abs(self.start).max()))
         ahead, behind = (self.constraint.clip(self.start + side * width * along) for side in (1, -1))
         with np.errstate(all="ignore"):
-            seen, told = self.at(ahead) - self.at(behind), float(gradient @ (ahead - behind))
-        noise = 10 * self.rounding * abs(self.evaluated(self.start)[0])
-        nothing_seen = self.unit != 1 and not abs(told) > noise  # then the unit is that of a step too short to fail
-        if nothing_seen or abs(seen - told) > MISMATCH * max(abs(seen), abs(told)) + noise:
+            middle, value = 0.5 * (ahead + behind), self.begun
+            if self.constraint.lower is not None and not np.allclose(middle, self.start, rtol=0, atol=0.1 * width):
+                value, gradient = self.evaluated(middle)
+            values = self.at(ahead), self.at(behind), value
+            seen, told = values[0] - values[1], float(gradient @ (ahead - behind))
+        bent = abs(values[0] - value + (values[1] - value))
+        noise = 10 * self.rounding * max(map(abs, values))
+        # where nothing is seen, the unit is that of a step too short to fail
+        nothing_seen = self.unit != 1 and not max(abs(told), bent) > noise
+        if nothing_seen or abs(seen - told) > MISMATCH * max(abs(seen), abs(told), bent) + noise:
             raise ValueError(
                 f"jac is not the gradient of fun: from x0 it foretells {told:.3g}, fun changes by {seen:.3g}"
             )

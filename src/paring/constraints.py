@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from paring.limits import LARGEST, SMALLEST
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-SMALLEST = 1e-70  # radius of a ball: its square counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ class L2Ball:
     tau: float
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tau, Real) and (SMALLEST <= float(self.tau) <= 1 / SMALLEST or self.tau == np.inf)):
-            what = f"must be positive ({SMALLEST:g} to {1 / SMALLEST:g}, or infinite)"
+        if not (isinstance(self.tau, Real) and (SMALLEST <= float(self.tau) <= LARGEST or self.tau == np.inf)):
+            what = f"must be positive ({SMALLEST:g} to {LARGEST:g}, or infinite)"
             raise ValueError(f"L2Ball: tau {what}, got {self.tau!r}")
 
     def __and__(self, other: TopK) -> TopK:

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from paring import losses
 from paring.data.incoming import refuse_masked
+from paring.limits import LARGEST, SMALLEST
 
 Array = NDArray[np.float64]
-
-LARGEST, SMALLEST = 1e70, 1e-70  # of columns and targets: products of four are neither infinite nor 0
 
 
 def targets(y: ArrayLike, n: int) -> Array:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paring import _core
+from paring.limits import LARGEST, SMALLEST
 
 Array = NDArray[np.float64]
 
 DEFAULT_GAMMA = 0.25  # the smoothed hinge of the dual papers' experiments
-SMALLEST = 1e-70  # parameter: its square counts
 DEFAULT_DELTA = 1.35  # Huber's 95 % efficiency on residuals of unit variance
 
 
@@ -48,8 +48,8 @@ class Loss:
         """The same loss with another parameter: ``huber(2.0)``, ``smoothed_hinge(0.5)``, ``multinomial(5)``."""
         if self.name not in _PARAMETERS:
             raise TypeError(f"{self.name} takes no parameter")
-        if not (isinstance(parameter, Real) and SMALLEST <= float(parameter) <= 1 / SMALLEST):
-            what = f"must be positive ({SMALLEST:g} to {1 / SMALLEST:g})"
+        if not (isinstance(parameter, Real) and SMALLEST <= float(parameter) <= LARGEST):
+            what = f"must be positive ({SMALLEST:g} to {LARGEST:g})"
             raise ValueError(f"{self.name}: {_PARAMETERS[self.name]} {what}, got {parameter!r}")
         return Loss(self.name, self.targets, float(parameter), self.smooth)
 

@@ -247,3 +247,33 @@ def test_functions_without_a_minimum_end_in_an_error(solver: str) -> None:
 def test_functions_whose_squares_overflow_or_vanish_are_refused(units: float) -> None:
     with pytest.raises(ValueError, match=r"the gradient at x0 is of size .*: rescale fun \(1e-70 to 1e\+70\)"):
         paring.minimize(lambda x: units * fun(x), 3, np.zeros(D), jac=lambda x: units * jac(x))
+
+
+UNITS = [1.0, 1e-12, 1e12]  # of values, and of x
+
+
+@pytest.mark.parametrize("kind", ["quadratic", "exponential", "bounds"])
+def test_a_restart_at_an_exact_fit(kind: str) -> None:
+    """Nothing is left of value and gradient there but rounding; beside it, third derivatives, or second at a bound."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, goal = rng.normal(size=(30, 8)), np.append(rng.uniform(0.5, 2, 3), np.zeros(5))
+        bent = np.exp if kind == "exponential" else lambda z: z
+        slope = np.exp if kind == "exponential" else np.ones_like
+        height, width = UNITS[seed % 3], UNITS[seed // 3 % 3]
+        y = bent(X @ goal / 3)
+
+        def f(x, X=X, y=y, bent=bent, height=height, width=width):
+            return height * 0.5 * np.sum((bent(X @ (x / width) / 3) - y) ** 2)
+
+        def g(x, X=X, y=y, bent=bent, slope=slope, height=height, width=width):
+            z = X @ (x / width) / 3
+            return height / width * X.T @ ((bent(z) - y) * slope(z)) / 3
+
+        limits = {"bounds": (0, np.inf)} if kind == "bounds" else {}
+        found = paring.minimize(f, 3, np.zeros(8), jac=g, **limits)
+        for start in (found.coef, goal * width):
+            again = paring.minimize(f, 3, start, jac=g, **limits)
+            assert again.converged and again.objective <= f(start)
+        with pytest.raises(ValueError, match="jac is not the gradient"):
+            paring.minimize(f, 3, goal * width, jac=lambda x, g=g: g(x) + 0.1 * np.abs(g(np.zeros(8))), **limits)
