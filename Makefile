@@ -12,7 +12,7 @@ FIXED_MAP := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: demo test test-long lint format stub check-stub core-test sanitize bench papers dev rebuild check-os check-system clean
+.PHONY: demo test test-long lint format stub check-stub core-test sanitize bench bench-penalised papers dev rebuild check-os check-system clean
 
 demo: rebuild
 	$(BIN)/paring demo
@@ -98,6 +98,9 @@ RIVALS := $(patsubst benchmarks/requirements-%.txt,.venv-bench/%/.done,$(wildcar
 
 bench: $(VENV)/.dev rebuild $(RIVALS)
 	$(RUN_PY) benchmarks/run.py $(ARGS)
+
+bench-penalised: $(VENV)/.dev rebuild $(RIVALS)
+	$(RUN_PY) benchmarks/penalised.py $(ARGS)
 
 papers: $(VENV)/.dev rebuild
 	$(RUN_PY) -m benchmarks.papers $(ARGS)

@@ -180,3 +180,44 @@ def test_the_default_runs_name_what_exists(bench: Any) -> None:
             assert entry["problem"] in problems.PROBLEMS
             assert set(entry["rivals"]) <= set(rivals.RIVALS)
             assert "paring" in entry["rivals"]
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_the_gap_of_penalised_rivals_is_judged_as_ours_is(bench: Any, loss: str) -> None:
+    import paring
+
+    module = bench("penalised")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 30))
+    y = X[:, 0] - X[:, 1] + rng.standard_normal(60)
+    y = y if loss == "squared" else np.sign(y)
+    lam = 0.1 * module.largest_weight(X, y, loss)
+    problem = paring.Problem(X, y, loss, penalty=paring.penalties.L1(lam))
+    assert module.gap_of(X, y, paring.solve(problem, tol=1e-9).coef, lam, loss) <= 1e-9
+    w = 0.1 * rng.standard_normal(30)
+    gap = module.gap_of(X, y, w, lam, loss)
+    assert gap > 0.01
+    best = paring.solve(problem, tol=1e-10).objective
+    here = problem.objective(paring.result.Model.from_dense(w))
+    assert gap >= (here - best) / problem.null[1] * (1 - 1e-12)
+    assert not module.gap_of(X, y, np.zeros(30), module.largest_weight(X, y, loss), loss) > 1e-12
+
+
+def test_the_page_of_penalised_rivals_shows_only_times_at_the_gap(bench: Any) -> None:
+    module = bench("penalised")
+    row = {"problem": "p", "ratio": 0.1, "seconds": 1.0, "gap": 1e-7}
+    rows = [
+        {**row, "rival": "paring"},
+        {**row, "rival": "celer", "seconds": 3.0},
+        {**row, "rival": "skglm", "gap": 1.0},
+    ]
+    line = module.page(rows).splitlines()[2]
+    assert line == "| p | 0.1 | 1 | 3 | gap not reached |  |  | 3.00 |"
+
+
+def test_click_logs_are_deterministic(bench: Any) -> None:
+    clicks = bench("penalised").clicks
+    (X, y), (again, y_again) = clicks(300, 200), clicks(300, 200)
+    assert X.shape == (300, 200) and set(np.unique(y)) == {-1.0, 1.0} and X.sum() == 300 * 15
+    np.testing.assert_array_equal(X.toarray(), again.toarray())
+    np.testing.assert_array_equal(y, y_again)

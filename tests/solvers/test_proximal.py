@@ -232,6 +232,7 @@ class Long(ProxSVRG):
 REFUSED: list[tuple[Any, str]] = [
     (lambda X, y: solve(Problem(X, y, constraint=TopK(2)), "ddss"), "for penalised problems"),
     (lambda X, y: solve(pose(X, (y > 0) * 1.0, L1(1), loss="multinomial"), "ddss"), "use solver='cd'"),
+    (lambda X, y: solve(pose(X, y, L1(1), offset=y), "ddss"), "steps know no offset; use solver='cd'"),
     (lambda X, y: solve(pose(X, y, L1(1), loss="hinge"), "prox-saga"), "use loss='squared_hinge'"),
     (lambda X, y: solve(pose(X, y, L1(1)), DDSS(step="tuned")), "use 'estimate' or a number"),
     (lambda X, y: solve(pose(X, y, L1(1)), DDSS(inner=0)), "inner must be at least 1"),

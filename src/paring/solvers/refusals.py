@@ -58,6 +58,10 @@ def refuse_proximal(problem: Any, solver: Any) -> None:
     refuse(problem, solver)
     if problem.outputs > 1:
         raise ValueError(f"{solver.name}: steps have one score a row, {problem.loss} has several; use solver='cd'")
+    if problem.offset is not None:
+        raise ValueError(
+            f"{solver.name}: steps know no offset; use solver='cd', or for squared loss subtract it from y"
+        )
 
 
 def refuse_family(problem: Any, solver: Any) -> None:
