@@ -100,7 +100,7 @@ bench: $(VENV)/.dev rebuild $(RIVALS)
 	$(RUN_PY) benchmarks/run.py $(ARGS)
 
 bench-penalised: $(VENV)/.dev rebuild $(RIVALS)
-	$(RUN_PY) benchmarks/penalised.py $(ARGS)
+	$(RUN_PY) benchmarks/run.py --config benchmarks/penalised.yaml --name penalised $(ARGS)
 
 papers: $(VENV)/.dev rebuild
 	$(RUN_PY) -m benchmarks.papers $(ARGS)

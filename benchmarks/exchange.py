@@ -24,7 +24,7 @@ def read_problem(folder: Path) -> tuple[Any, np.ndarray]:
 
 
 def write_fits(path: Path, fits: list[Fit]) -> None:
-    coefs = sp.csr_matrix(np.array([coef for _, coef, _ in fits], dtype=np.float64))
+    coefs = sp.vstack([sp.csr_matrix(np.asarray(coef, dtype=np.float64)) for _, coef, _ in fits], format="csr")
     np.savez(
         path,
         k=np.array([k for k, _, _ in fits]),
@@ -39,5 +39,5 @@ def write_fits(path: Path, fits: list[Fit]) -> None:
 def read_fits(path: Path) -> list[Fit]:
     with np.load(path) as file:
         coefs = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-        rows = coefs.toarray()
+        rows = (coefs[[i]].toarray().ravel() for i in range(coefs.shape[0]))
         return [(int(k), row, float(b)) for k, row, b in zip(file["k"], rows, file["intercept"], strict=True)]

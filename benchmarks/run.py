@@ -7,6 +7,8 @@ own environment, with the same threads; rivals alternate, R times; medians are r
 here, in one float64 process. The clock runs over the rival's fit alone, conversions of X and y to its own form
 included. Before it, each rival fits a tiny problem (imports, thread pools); `first` is its first fit of the real one,
 compilation included.
+
+A configuration with `kind: penalised` (penalised.yaml) compares penalised problems at equal gap: penalised.py.
 """
 
 import argparse
@@ -19,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import exchange
+import penalised
+import penalised_page
+import penalised_rivals
 import picture
 import problems
 import rivals
@@ -28,13 +33,14 @@ from evaluate import Judge
 from processes import Worker
 
 HERE = Path(__file__).resolve().parent
+ALL_RIVALS = sorted({*rivals.RIVALS, *penalised_rivals.RIVALS})
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problem", nargs="+", metavar="NAME", help="only these runs of the configuration")
     parser.add_argument(
-        "--only", nargs="+", metavar="RIVAL", choices=sorted(rivals.RIVALS), help="only these (and paring)"
+        "--only", nargs="+", metavar="RIVAL", choices=ALL_RIVALS, help="only these (and paring)"
     )
     parser.add_argument("--k", nargs="+", type=int, help="sizes, instead of the configuration's")
     parser.add_argument("--repeats", type=int, help="timed fits of each")
@@ -206,11 +212,11 @@ def execute(run: dict[str, Any], environments: dict[str, str], scratch: Path, sa
     return {**heading, "rows": rows}
 
 
-def software(environments: dict[str, str]) -> dict[str, str]:
-    """Versions, as each environment knows them."""
+def software(environments: dict[str, str], known: dict[str, Any]) -> dict[str, str]:
+    """Versions of the rivals, as each environment knows them."""
     found = {"python": platform.python_version()}
     for environment, folder in environments.items():
-        packages = {rival.package for rival in rivals.RIVALS.values() if rival.environment == environment}
+        packages = {rival.package for rival in known.values() if rival.environment == environment}
         worker = Worker(folder, 1)
         found |= worker.ask({"versions": sorted({*packages, "numpy"})}, 60).get("versions", {})
         worker.close()
@@ -221,19 +227,22 @@ def main(argv: list[str] | None = None) -> None:
     args = arguments(argv)
     config = configuration(args.config)
     runs, environments = chosen_runs(config, args), config["environments"]
+    is_penalised = config.get("kind") == "penalised"
+    known, one = (penalised_rivals.RIVALS, penalised.execute) if is_penalised else (rivals.RIVALS, execute)
+    write, draw = (penalised_page.write, penalised_page.draw) if is_penalised else (table.write, picture.draw)
 
     def say(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
     results: list[dict[str, Any]] = []
-    about = {"cores": os.cpu_count(), "software": software(environments), "note": args.note}
+    about = {"cores": os.cpu_count(), "software": software(environments, known), "note": args.note}
     folder = HERE / "results"
     with tempfile.TemporaryDirectory() as scratch:
         for run in runs:
             say(run["name"])
-            results.append(execute(run, environments, Path(scratch), say))
-            table.write(folder / args.name, about, results)  # after every run: an interruption loses none
-    picture.draw(folder / f"{args.name}.png", results)
+            results.append(one(run, environments, Path(scratch), say))
+            write(folder / args.name, about, results)  # after every run: an interruption loses none
+    draw(folder / f"{args.name}.png", results)
     print((folder / f"{args.name}.md").read_text("utf-8"))
 
 

@@ -2,10 +2,12 @@
 
 Started by run.py as `python worker.py THREADS` in the environment of one solver, with the thread variables set alike
 for all; where there are more cores it also keeps itself to THREADS of them, for libraries that ignore the variables.
-A request names a problem's folder, a rival, k and the problem's terms; the answer holds the seconds of the fit alone.
+A request names a problem's folder, a rival (and its module: rivals.py, or what the request says), k and the problem's
+terms; the answer holds the seconds of the fit alone.
 """
 
 import gc
+import importlib
 import json
 import os
 import resource
@@ -16,17 +18,17 @@ from pathlib import Path
 
 import exchange
 import numpy as np
-import rivals
 import scipy.sparse as sp
 
 
-def _tiny(loss: str, sparse: bool):
-    """A problem to warm up on: imports and thread pools, not the compilation for other shapes."""
+def _tiny(loss: str, like):
+    """A problem to warm up on, stored like the real one: imports and thread pools, not compilation for other shapes."""
     rng = np.random.default_rng(0)
     X = np.asfortranarray(rng.standard_normal((80, 30)))
     scores = X[:, 0] - X[:, 1]
     y = scores if loss == "squared" else np.where(scores + rng.standard_normal(80) > 0, 1.0, -1.0)
-    return (sp.csr_matrix(X) if sparse else X), y
+    y = np.arange(80.0) % 3 if loss == "multinomial" else y
+    return (sp.csr_matrix(X).asformat(like.format) if sp.issparse(like) else X), y
 
 
 class Server:
@@ -48,11 +50,12 @@ class Server:
         return found
 
     def fit(self, request: dict) -> dict:
-        rival, loss = rivals.RIVALS[request["rival"]], request["loss"]
+        module = importlib.import_module(request.get("module", "rivals"))
+        rival, loss = module.RIVALS[request["rival"]], request["loss"]
         X, y = self.load(request["problem"])
         if request.get("warm"):
-            X, y = _tiny(loss, sp.issparse(X))
-        k = min(request["k"], 3) if request.get("warm") else request["k"]
+            X, y = _tiny(loss, X)
+        k = request["k"]
         terms = {"fit_intercept": request["fit_intercept"], **rival.options, **request.get("options", {})}
         if rival.prepare is not None:
             terms |= rival.prepare(X, y, k, loss, request["ridge"], **terms)
