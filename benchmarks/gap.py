@@ -43,7 +43,7 @@ class Penalty:
         return self._sparse_group_norm(np.abs(c).reshape(-1, self.size))
 
     def _sparse_group_norm(self, c: np.ndarray) -> float:
-        """By bisection: in mu times the ball, every group's part above mu l1_ratio is within mu (1 - l1_ratio) weight."""
+        """By bisection: in mu times the ball, a group's part above mu l1_ratio is within mu (1 - l1_ratio) weight."""
         low, high = 0.0, float(c.max()) / self.l1_ratio
         for _ in range(60):
             mu = (low + high) / 2

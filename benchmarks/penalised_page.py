@@ -19,7 +19,7 @@ COLUMNS = (
 )
 LEGEND = (
     "Each package at the loosest tolerance of a grid by half decades (ours: 1e-6 alone) with which its coefficients "
-    "reach the relative duality gap of the run; the gap is computed here, from the coefficients alone, and for all alike. "
+    "reach the relative duality gap of the run; the gap is computed from the coefficients alone, and for all alike. "
     "`time over ours`: above 1 ours is faster. `objective above the lowest`: of all packages at that weight. `timed`: "
     "how many fits the median is of. Imports and compilation are not in the times."
 )
@@ -48,7 +48,9 @@ def heading(result: dict[str, Any]) -> str:
         return f"### {result['name']}\n\nLeft out: {result['skipped']}.\n"
     density = f", {result['density']:.3%} nonzero" if "density" in result else ", dense"
     groups = f" in groups of {result['size']}" if result["penalty"] != "l1" else ""
-    facts = f"{result['n']:,} x {result['d']:,}{density}; {result['loss']} loss, {result['penalty']}{groups}, no intercept"
+    facts = (
+        f"{result['n']:,} x {result['d']:,}{density}; {result['loss']} loss, {result['penalty']}{groups}, no intercept"
+    )
     note = f" {result['note'].capitalize()}." if result["note"] else ""
     return f"### {result['name']}\n\n{facts}; {result['threads']} threads; gap {result['gap']:g}.{note}\n"
 

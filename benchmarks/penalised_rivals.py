@@ -12,8 +12,7 @@ distance of the gradient from the subdifferential (absolute, so that it must fal
 """
 
 import os
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from exchange import Fit
@@ -29,8 +28,6 @@ class PenalisedRival(Rival):
     has_path: bool = False  # one call solves many weights
     grid: tuple[float, ...] = GRID
     begin: float = 1e-5  # where the search of the tolerance sets out
-    dense: bool = True
-    options: dict[str, Any] = field(default_factory=dict)
 
 
 def _fits(coefs) -> list[Fit]:
@@ -50,7 +47,7 @@ def paring(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, t
     problem = paring.Problem(X, y, loss, penalty=kinds[penalty](lams[0]))
     if len(lams) == 1:
         result = paring.solve(problem, tol=tol, n_jobs=int(os.environ["OMP_NUM_THREADS"]))
-        return _fits([result.coef.T if loss == "multinomial" and result.coef.shape[0] != X.shape[1] else result.coef])
+        return _fits([result.model.dense(X.shape[1])])
     return _fits(step.model.dense(X.shape[1]) for step in paring.path(problem, lams=lams, tol=tol).steps)
 
 
@@ -131,21 +128,17 @@ def sklearn_logistic(
 
 
 def adelie(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, tol) -> list[Fit]:
-    """Group elastic net by pathwise coordinate descent; its multinomial loss is 1/K of ours."""
+    """Group elastic net by pathwise coordinate descent. Its multinomial groups are of a feature's classes, never less,
+    so that it has no l1 there."""
     import adelie as ad
 
     d, threads = X.shape[1], int(os.environ["OMP_NUM_THREADS"])
     terms = {"intercept": False, "tol": tol, "n_threads": threads, "progress_bar": False, "early_exit": False}
-    if loss == "multinomial":
-        classes = np.eye(int(y.max()) + 1)[y.astype(np.int64)]
-        glm, scale = ad.glm.multinomial(np.asfortranarray(classes)), 1 / classes.shape[1]
-        terms["groups"] = "ungrouped"
-    else:
-        glm, scale = {"squared": ad.glm.gaussian, "logistic": ad.glm.binomial}[loss](y if loss == "squared" else (y + 1) / 2), 1.0
-        if penalty == "group":
-            terms["groups"] = np.arange(0, d, size)
+    if penalty == "group":
+        terms["groups"] = np.arange(0, d, size)
+    glm = ad.glm.gaussian(y) if loss == "squared" else ad.glm.binomial((y + 1) / 2)
     matrix = ad.matrix.sparse(X, n_threads=threads) if hasattr(X, "tocsc") else X
-    state = ad.grpnet(matrix, glm, lmda_path=np.array(lams) * scale, lmda_path_size=len(lams), **terms)
+    state = ad.grpnet(matrix, glm, lmda_path=np.array(lams), lmda_path_size=len(lams), **terms)
     return _fits(coef.toarray() if hasattr(coef, "toarray") else coef for coef in state.betas)
 
 
@@ -170,7 +163,6 @@ RIVALS = {
     "adelie": PenalisedRival(
         adelie,
         "adelie",
-        losses=("squared", "logistic", "multinomial"),
         penalties=("l1", "group"),
         has_path=True,
         environment="adelie",

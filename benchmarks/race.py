@@ -45,7 +45,7 @@ def run(
     for name in solvers:
         for jobs in workers:
             result = paring.solve(problem, name, tol=1e-6, time_limit=seconds, n_jobs=jobs, random_state=0)
-            points = [(round(r.seconds, 4), r.objective, r.dual_gap, r.active) for r in result.history]
+            points = [(round(r.seconds, 4), r.objective, r.certificate, r.active) for r in result.history]
             row = {"solver": name, "workers": jobs, "stop": result.stop_reason, "seconds": result.seconds}
             row |= {"gap": result.dual_gap, "nonzeros": len(result.support), "points": points}
             rows.append(row | {"null": result.null_objective})

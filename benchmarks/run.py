@@ -39,9 +39,7 @@ ALL_RIVALS = sorted({*rivals.RIVALS, *penalised_rivals.RIVALS})
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problem", nargs="+", metavar="NAME", help="only these runs of the configuration")
-    parser.add_argument(
-        "--only", nargs="+", metavar="RIVAL", choices=ALL_RIVALS, help="only these (and paring)"
-    )
+    parser.add_argument("--only", nargs="+", metavar="RIVAL", choices=ALL_RIVALS, help="only these (and paring)")
     parser.add_argument("--k", nargs="+", type=int, help="sizes, instead of the configuration's")
     parser.add_argument("--repeats", type=int, help="timed fits of each")
     parser.add_argument("--threads", type=int, help="threads of every process")

@@ -182,42 +182,125 @@ def test_the_default_runs_name_what_exists(bench: Any) -> None:
             assert "paring" in entry["rivals"]
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
-def test_the_gap_of_penalised_rivals_is_judged_as_ours_is(bench: Any, loss: str) -> None:
+@pytest.mark.parametrize(
+    ("loss", "penalty"),
+    [
+        ("squared", "l1"),
+        ("squared", "group"),
+        ("squared", "sparse_group"),
+        ("logistic", "l1"),
+        ("logistic", "sparse_group"),
+        ("multinomial", "l1"),
+    ],
+)
+def test_the_gap_of_penalised_rivals_is_judged_as_ours_is(bench: Any, loss: str, penalty: str) -> None:
     import paring
 
-    module = bench("penalised")
+    gap = bench("gap")
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 30))
-    y = X[:, 0] - X[:, 1] + rng.standard_normal(60)
-    y = y if loss == "squared" else np.sign(y)
-    lam = 0.1 * module.largest_weight(X, y, loss)
-    problem = paring.Problem(X, y, loss, penalty=paring.penalties.L1(lam))
-    assert module.gap_of(X, y, paring.solve(problem, tol=1e-9).coef, lam, loss) <= 1e-9
-    w = 0.1 * rng.standard_normal(30)
-    gap = module.gap_of(X, y, w, lam, loss)
-    assert gap > 0.01
-    best = paring.solve(problem, tol=1e-10).objective
-    here = problem.objective(paring.result.Model.from_dense(w))
-    assert gap >= (here - best) / problem.null[1] * (1 - 1e-12)
-    assert not module.gap_of(X, y, np.zeros(30), module.largest_weight(X, y, loss), loss) > 1e-12
+    scores = X[:, 0] - X[:, 1] + rng.standard_normal(60)
+    thirds = np.digitize(scores, [-0.7, 0.7]).astype(float)
+    y = {"squared": scores, "logistic": np.sign(scores), "multinomial": thirds}[loss]
+    judge = gap.GapJudge(X, y, loss, gap.Penalty(penalty, 5, 0.5))
+    lam, groups, penalties = 0.1 * judge.lam_max, np.arange(30) // 5, paring.penalties
+    kinds = {
+        "l1": penalties.L1(lam),
+        "group": penalties.Group(lam, groups),
+        "sparse_group": penalties.SparseGroup(lam, groups, 0.5),
+    }
+    problem = paring.Problem(X, y, loss, penalty=kinds[penalty])
+    best = paring.solve(problem, tol=1e-10)
+    judged = judge.judge(best.model.dense(30).ravel(), lam)
+    assert judged["gap"] <= 2e-10 and judged["objective"] == pytest.approx(best.objective, rel=1e-12)
+    assert judged["nonzeros"] == np.count_nonzero(best.model.weights)
+    bad = judge.judge(0.1 * rng.standard_normal(30 * judge.loss.outputs), lam)
+    assert bad["gap"] > 0.01 and bad["gap"] * judge.null >= bad["objective"] - best.objective
+    zeros = np.zeros(30 * judge.loss.outputs)
+    assert judge.judge(zeros, judge.lam_max)["gap"] <= 1e-12 < judge.judge(zeros, 0.99 * judge.lam_max)["gap"]
 
 
-def test_the_page_of_penalised_rivals_shows_only_times_at_the_gap(bench: Any) -> None:
-    module = bench("penalised")
-    row = {"problem": "p", "ratio": 0.1, "seconds": 1.0, "gap": 1e-7}
-    rows = [
-        {**row, "rival": "paring"},
-        {**row, "rival": "celer", "seconds": 3.0},
-        {**row, "rival": "skglm", "gap": 1.0},
-    ]
-    line = module.page(rows).splitlines()[2]
-    assert line == "| p | 0.1 | 1 | 3 | gap not reached |  |  | 3.00 |"
+def test_a_rival_is_timed_at_the_loosest_tolerance_that_reaches_the_gap(bench: Any, tmp_path: Path) -> None:
+    penalised, gap, rivals = bench("penalised"), bench("gap"), bench("penalised_rivals")
+    X = np.asfortranarray(np.random.default_rng(0).standard_normal((40, 20)))
+    judge = gap.GapJudge(X, X[:, 0], "squared", gap.Penalty())
+    run = {"rivals": ["celer"], "threads": 1, "penalty": "l1", "size": 1, "l1_ratio": 0.5, "loss": "squared"}
+    race = penalised.Race(run | {"gap": 1e-6, "timeout": 1}, {"rivals": "no/such/folder"}, tmp_path / "run", judge)
+    grid, asked = rivals.RIVALS["celer"].grid, []
+
+    def reaches(limit: float) -> Any:
+        def ask(name: str, lams: Any, tol: float) -> dict[str, Any]:
+            asked.append(tol)
+            return {"seconds": tol, "judged": {"gap": 0.0 if tol <= limit else 1.0, "objective": 0.0, "nonzeros": 0}}
+
+        return ask
+
+    for limit in (1e-8, 3e-4, 1e-10, 1e-2):
+        race.ask = reaches(limit)
+        assert race.search("celer", penalised.Point("0.1", (0.1,))).tol == limit == grid[race.at["celer"]]
+    asked.clear()
+    race.ask = reaches(0.0)
+    assert race.search("celer", penalised.Point("0.1", (0.1,))) == "gap 1.0e+00 at its tightest tolerance, 1e-10"
+    assert asked == list(grid)
+    race.ask = lambda name, lams, tol: {"error": "more than 1 s"}
+    assert "more than 1 s" in race.search("celer", penalised.Point("0.1", (0.1,)))
+
+
+def test_a_penalised_run_is_a_page(bench: Any, tmp_path: Path) -> None:
+    penalised, page = bench("penalised"), bench("penalised_page")
+    entry = {
+        "name": "toy",
+        "problem": "grouped",
+        "options": {"n": 40, "d": 60, "size": 5, "s": 2},
+        "ratios": [0.5],
+        "gap": 1e-6,
+        "repeats": 1,
+        "once_above": 5,
+        "threads": 1,
+        "timeout": 30,
+        "rivals": ["paring", "scikit-learn", "liblinear"],
+    }
+    here = os.path.relpath(sys.prefix, ROOT)
+    result = penalised.execute(entry, {"rivals": here, "ours": here}, tmp_path, lambda line: None)
+    rows = {row["rival"]: row for row in result["rows"]}
+    assert rows["paring"]["gap"] <= 1e-6 and rows["scikit-learn"]["gap"] <= 1e-6
+    assert rows["paring"]["ratio"] == 1.0 and rows["liblinear"]["error"] == "has no squared loss"
+    text = page.markdown({"cores": 1, "software": {}, "note": ""}, [result, {"name": "gone", "skipped": "no file"}])
+    assert "| toy | 0.5 |" in text and "| scikit-learn |" in text and "Left out: no file." in text
+    assert "- no result: liblinear (0.5): has no squared loss" in text
+    entry |= {"name": "path", "path": {"count": 3, "eps": 0.3}}
+    result = penalised.execute(entry, {"rivals": here, "ours": here}, tmp_path, lambda line: None)
+    assert [row["point"] for row in result["rows"]] == ["path"] * 3
+    assert all(row["gap"] <= 1e-6 for row in result["rows"][:2])
+
+
+def test_the_penalised_runs_name_what_exists(bench: Any) -> None:
+    pytest.importorskip("yaml")
+    run, problems, rivals = bench("run"), bench("problems"), bench("penalised_rivals")
+    config = run.configuration(ROOT / "benchmarks" / "penalised.yaml")
+    for flags in ([], ["--quick"]):
+        for entry in run.chosen_runs(config, run.arguments(flags)):
+            assert entry["problem"] in problems.PROBLEMS
+            assert set(entry["rivals"]) <= set(rivals.RIVALS) and entry["rivals"][0] == "paring"
+            assert {rivals.RIVALS[name].environment for name in entry["rivals"]} <= set(config["environments"])
+            assert ("path" in entry) != ("ratios" in entry)
 
 
 def test_click_logs_are_deterministic(bench: Any) -> None:
-    clicks = bench("penalised").clicks
+    clicks = bench("race").clicks
     (X, y), (again, y_again) = clicks(300, 200), clicks(300, 200)
     assert X.shape == (300, 200) and set(np.unique(y)) == {-1.0, 1.0} and X.sum() == 300 * 15
     np.testing.assert_array_equal(X.toarray(), again.toarray())
     np.testing.assert_array_equal(y, y_again)
+
+
+def test_the_race_says_when_each_solver_came_how_near(bench: Any) -> None:
+    race = bench("race")
+    X, y = race.clicks(400, 100)
+    rows = race.reached(race.run(X, y, 0.05, 20.0, (1,), ("ddss", "cd")))
+    assert [row["stop"] for row in rows] == ["converged", "converged"]
+    for row in rows:
+        assert row["gap"] <= 1e-6 * row["null"]
+        times = list(row["reached"].values())
+        assert None not in times and times == sorted(times)
+    assert "| ddss | 1 |" in race.page("here", rows)
