@@ -96,7 +96,7 @@ RIVALS := $(patsubst benchmarks/requirements-%.txt,.venv-bench/%/.done,$(wildcar
 	.venv-bench/$*/bin/pip install -q --disable-pip-version-check -r $<
 	touch $@
 
-bench: $(VENV)/.dev rebuild $(RIVALS)
+bench: $(VENV)/.dev rebuild .venv-bench/rivals/.done
 	$(RUN_PY) benchmarks/run.py $(ARGS)
 
 bench-penalised: $(VENV)/.dev rebuild $(RIVALS)

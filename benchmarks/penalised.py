@@ -36,7 +36,7 @@ class Found:
     """The search's last word on a package at a point."""
 
     tol: float
-    seconds: float
+    clock: tuple[float, float]  # seconds, and the processor's
     judged: dict[str, Any]
 
 
@@ -97,7 +97,7 @@ class Race:
             nearest = min(nearest, answer["judged"]["gap"])
             if reached:
                 self.at[name] = at
-                found = Found(grid[at], answer["seconds"], answer["judged"])
+                found = Found(grid[at], (answer["seconds"], answer["cpu"]), answer["judged"])
             if (reached and step > 0) or (not reached and step < 0):
                 break
             step = -1 if reached else 1
@@ -111,11 +111,12 @@ class Race:
             for name in self.workers:
                 say(f"  {name} {point.name}: searching the tolerance")
                 found[name] = self.out.get(name) or self.search(name, point)
-            times: dict[str, list[float]] = {name: [] for name in found}
+            times: dict[str, list[tuple[float, float]]] = {name: [] for name in found}
             for _ in range(self.run["repeats"]):
                 for name, what in found.items():
-                    if isinstance(what, Found) and what.seconds <= self.run["once_above"]:
-                        times[name].append(self.ask(name, point.lams, what.tol).get("seconds", np.inf))
+                    if isinstance(what, Found) and what.clock[0] <= self.run["once_above"]:
+                        answer = self.ask(name, point.lams, what.tol)
+                        times[name].append((answer.get("seconds", np.inf), answer.get("cpu", np.inf)))
             rows += [row_of(point, name, what, times[name]) for name, what in found.items()]
         return rows
 
@@ -124,12 +125,12 @@ class Race:
             worker.close()
 
 
-def row_of(point: Point, name: str, found: Found | str, times: list[float]) -> dict[str, Any]:
+def row_of(point: Point, name: str, found: Found | str, times: list[tuple[float, float]]) -> dict[str, Any]:
     row = {"rival": name, "point": point.name}
     if isinstance(found, str):
         return row | {"error": found}
-    times = times or [found.seconds]
-    return row | found.judged | {"tol": found.tol, "seconds": statistics.median(times), "repeats": len(times)}
+    seconds, cpu = (statistics.median(clock) for clock in zip(*(times or [found.clock]), strict=True))
+    return row | found.judged | {"tol": found.tol, "seconds": seconds, "cpu": cpu, "repeats": max(1, len(times))}
 
 
 def compare(rows: list[dict[str, Any]]) -> None:
@@ -141,6 +142,7 @@ def compare(rows: list[dict[str, Any]]) -> None:
             row["above"] = row["objective"] - min(other["objective"] for other in same)
             if ours is not None:
                 row["ratio"] = row["seconds"] / ours["seconds"]
+                row["cpu_ratio"] = row["cpu"] / max(ours["cpu"], 1e-9)
 
 
 def points_of(run: dict[str, Any], lam_max: float) -> list[Point]:

@@ -142,6 +142,18 @@ def adelie(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, t
     return _fits(coef.toarray() if hasattr(coef, "toarray") else coef for coef in state.betas)
 
 
+def copt(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, tol) -> list[Fit]:
+    """Proximal gradient with line search: accelerated it takes longer."""
+    import copt.loss
+    import copt.penalty
+    from scipy.sparse import csr_matrix, issparse
+
+    X = csr_matrix(X) if issparse(X) else X
+    smooth, norm = copt.loss.LogLoss(X, (y + 1) / 2), copt.penalty.L1Norm(lams[0])
+    terms = {"jac": True, "step": "backtracking", "tol": tol, "max_iter": EVERY}
+    return _fits([copt.minimize_proximal_gradient(smooth.f_grad, np.zeros(X.shape[1]), norm.prox, **terms).x])
+
+
 RIVALS = {
     "paring": PenalisedRival(
         paring,
@@ -160,6 +172,7 @@ RIVALS = {
         sklearn_logistic, "scikit-learn", losses=("logistic",), begin=1e-3, options={"solver": "liblinear"}
     ),
     "saga": PenalisedRival(sklearn_logistic, "scikit-learn", losses=("logistic", "multinomial"), begin=1e-4),
+    "copt": PenalisedRival(copt, "copt", losses=("logistic",), environment="copt"),
     "adelie": PenalisedRival(
         adelie,
         "adelie",

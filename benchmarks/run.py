@@ -240,7 +240,7 @@ def main(argv: list[str] | None = None) -> None:
             say(run["name"])
             results.append(one(run, environments, Path(scratch), say))
             write(folder / args.name, about, results)  # after every run: an interruption loses none
-    draw(folder / f"{args.name}.png", results)
+            draw(folder / f"{args.name}.png", results)
     print((folder / f"{args.name}.md").read_text("utf-8"))
 
 

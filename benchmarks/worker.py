@@ -3,7 +3,8 @@
 Started by run.py as `python worker.py THREADS` in the environment of one solver, with the thread variables set alike
 for all; where there are more cores it also keeps itself to THREADS of them, for libraries that ignore the variables.
 A request names a problem's folder, a rival (and its module: rivals.py, or what the request says), k and the problem's
-terms; the answer holds the seconds of the fit alone.
+terms; the answer holds the seconds of the fit alone,
+and the processor's, all threads together.
 """
 
 import gc
@@ -60,12 +61,13 @@ class Server:
         if rival.prepare is not None:
             terms |= rival.prepare(X, y, k, loss, request["ridge"], **terms)
         gc.collect()
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         fits = rival.fit(X, y, k, loss, request["ridge"], **terms)
-        seconds = time.perf_counter() - start
+        seconds, cpu = time.perf_counter() - start, time.process_time() - busy
         if "out" in request:
             exchange.write_fits(Path(request["out"]), fits)
-        return {"seconds": seconds, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return {"seconds": seconds, "cpu": cpu, "peak_mb": peak}
 
     def answer(self, request: dict) -> dict:
         try:
