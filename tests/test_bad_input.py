@@ -20,7 +20,7 @@ from paring.solvers.steps import Fixed
 N, D = 40, 6
 SMOOTH = ("squared", "huber", "logistic", "squared_hinge", "smoothed_hinge", "poisson", "multinomial")
 LAYOUTS = {"dense": np.asarray, "F": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array}
-FINITE = r"X holds NaN or infinity \(or values beyond 1e\+70\) in column \d+; impute or drop them first"
+FINITE = r"X holds NaN or infinity \(or a root mean square beyond 1e\+70\) in column \d+; impute or drop them first"
 
 EACH_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS)
 EACH_LOSS = pytest.mark.parametrize("loss", SMOOTH)
@@ -174,7 +174,8 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"loss": "absolute"}, "unknown loss 'absolute'; known: squared, logistic"),
     ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
 ]
-IN_ESTIMATORS = {  # their words for the same, where they have others
+IN_ESTIMATORS = {
+    "always must": "always_select must",  # their words for the same, where they have others
     "k=7 is": "n_nonzero_coefs=7 is",
     "k=4 is": "n_nonzero_coefs=4 is",
     "features there are": "features of X",
@@ -450,11 +451,11 @@ def test_the_answer_does_not_depend_on_the_units(loss: str, scale: float) -> Non
 def test_sizes_whose_products_overflow_or_vanish_are_refused(layout: str) -> None:
     X, y = data()
     for scale in (1e80, 1e200):
-        with pytest.raises(ValueError, match=r"values beyond 1e\+70\) in column 0"):
+        with pytest.raises(ValueError, match=r"a root mean square beyond 1e\+70\) in column 0"):
             Problem(LAYOUTS[layout](X * scale), y, constraint=TopK(2))
     for scale in (1e-80, 1e-160, 1e-300):
         columns = X * np.where(np.arange(D) == 4, scale, 1.0)
-        with pytest.raises(ValueError, match="column 4 of X holds no value above 1e-70 in size: rescale or drop it"):
+        with pytest.raises(ValueError, match="column 4 of X has a root mean square below 1e-70: rescale or drop it"):
             Problem(LAYOUTS[layout](columns), y, constraint=TopK(2))
     for loss in ("squared", "huber", "poisson"):
         for scale, what in ((1e80, r"values beyond 1e\+70"), (1e-200, "no value above 1e-70")):

@@ -227,6 +227,21 @@ def test_weights_without_end_are_told_of_once(loss: str) -> None:
     assert not told(lambda: solve(Problem(X, noisy, "logistic", constraint=TopK(3), fit_intercept=True)))
 
 
+def test_the_warning_points_to_the_caller() -> None:
+    X = columns()
+    y = np.where(X[:, 0] + 2 * X[:, 1] > 0, 1.0, -1.0)
+    model = SparseClassifier(2, ridge=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        solve(Problem(X, y, "logistic", constraint=TopK(2)))
+        solve(Problem(X, y, "logistic", constraint=TopK(2)), "iht", verbose=True)
+        model.fit(X, y)
+        SparseClassifier(2, ridge=0, tol=1e-5).fit(X, y)
+    ours = [each for each in caught if each.category is ConvergenceWarning and "ridge > 0" in str(each)]
+    assert [each.filename for each in ours] == 4 * [__file__]
+    assert len({each.lineno for each in ours}) == 4
+
+
 def test_one_feature_that_names_its_class_is_enough() -> None:
     X = columns()
     y = np.where(X[:, 0] + np.random.default_rng(3).normal(size=N) > 0, 1.0, -1.0)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from paring import _core
 from paring._differentiated import Both, value_and_gradient
-from paring.constraints import Feasible, TopK
+from paring.constraints import Feasible, TopK, bounds_of
 from paring.limits import LARGEST, SMALLEST
 from paring.result import Model, Result
 from paring.solvers import registry, solve
@@ -62,14 +62,15 @@ def minimize(
     hessp : callable (x, p) -> Hessian times p, for the minimisation on a support (without bounds).
     x0 : where to begin; its k best coordinates are kept. For nonconvex functions the answer depends on it.
     solver : "grahtp" (= "htp"), "iht", "grasp", "omp", or one of their objects with settings.
-    groups, always, never : as in ``TopK``. bounds : (lower, upper), numbers or vectors, or a ``scipy.optimize.Bounds``.
+    groups, always, never : as in ``TopK``. bounds : (lower, upper), numbers or vectors; or as SciPy takes them, a
+        ``scipy.optimize.Bounds`` or a pair (low, high) for each x_j, None for no limit (so are two pairs read for d=2).
     tol : bounds what the next thresholded step would gain, relative to what the first from 0 gains.
     Returns a Result: ``coef`` is x; ``n_passes`` counts gradients. Raises ValueError if jac is not fun's gradient.
     """
     start = np.array(x0, dtype=np.float64)
     if start.ndim != 1:
         raise ValueError(f"x0 must be a vector, got shape {start.shape}")
-    constraint = TopK(k, always, never, groups, _pair(bounds)).bind(len(start))
+    constraint = TopK(k, always, never, groups, bounds_of(bounds, len(start))).bind(len(start))
     problem = FunctionProblem(
         value_and_gradient(fun, jac), constraint, None if jac is True or isinstance(jac, str) else fun, hessp
     )
@@ -101,11 +102,6 @@ def _chosen(solver: Any) -> Any:
     if name not in SOLVERS:
         raise ValueError(f"minimize: solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
     return entry.name if entry else solver
-
-
-def _pair(bounds: Any) -> Any:
-    """(lower, upper) of SciPy's Bounds, or what was given."""
-    return (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
 
 
 @dataclass(frozen=True)
@@ -298,7 +294,7 @@ class FunctionProblem:
     def curvatures(self) -> Array:
         return np.full(self.d, 1.0 / self.first)
 
-    def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
+    def gap(self, model: Model, objective: float, ascend: bool = False, tol: float = 0.0) -> float:
         return float(np.inf)
 
     def counts(self, model: Model) -> NDArray[np.bool_]:

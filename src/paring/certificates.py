@@ -5,8 +5,9 @@
 ``refit_change``   any smooth loss, groups, bounds: the same by refitting each exchange; small problems.
 
 What the bound is right for: every loss; intercept, weights, always, never, groups, multinomial rows, bounds (also with
-ridge 0), an l2 ball. It is infinite, and so no bound, with ridge 0 and no bounds or ball, and where a needed gain is
-infinite (ridge 0 and a weight unbounded on the side of its slope). The ascent is refused for bounds, and without a
+ridge 0), an l2 ball. With ridge 0 and no bounds or ball, and where a needed gain is infinite (ridge 0 and a weight
+unbounded on the side of its slope), there is none but D(0), the least the loss can be, which proves perfect fits
+optimal; the gap of other models is infinite. The ascent is refused for bounds, and without a
 ridge: the plain bound remains.
 """
 
@@ -31,14 +32,15 @@ Indices = NDArray[np.int64]
 WITHIN_ROUNDING = 1e-9  # of F: what a gap may lie below 0
 
 
-def bound_from(problem: Any, model: Model, objective: float, ascend: bool = False) -> float:
+def bound_from(problem: Any, model: Model, objective: float, ascend: bool = False, tol: float = 0.0) -> float:
     """The dual gap: the model's objective less a lower bound on the best feasible one; infinity where no
     bound exists.
 
     ``ascend``: search for the best dual point (``ksupport.ascend``; not with bounds or without a ridge).
+    ``tol``: relative to F at the null model; see ``lower_bound``.
     Cost: one pass; the ascent two passes a round.
     """
-    return gap_to(problem, objective, lower_bound(problem, model, objective, ascend))
+    return gap_to(problem, objective, lower_bound(problem, model, objective, ascend, tol))
 
 
 def gap_to(problem: Any, objective: float, bound: float) -> float:
@@ -50,15 +52,22 @@ def gap_to(problem: Any, objective: float, bound: float) -> float:
     return 0.0 if -gap <= WITHIN_ROUNDING * max(problem.scale, abs(objective)) else float(np.inf)
 
 
-def lower_bound(problem: Any, model: Model, objective: float | None = None, ascend: bool = False) -> float:
-    """A number no feasible model's objective is below; -infinity where there is none. See ``bound_from``."""
-    if not has_bound(problem):
-        return -np.inf
+def lower_bound(
+    problem: Any, model: Model, objective: float | None = None, ascend: bool = False, tol: float = 0.0
+) -> float:
+    """A number no feasible model's objective is below; -infinity where none is told. See ``bound_from``.
+
+    D(0) bounds every problem: at a = 0 all gains are 0, ridge or none. Where it is the only bound it is told where the
+    objective comes within tol of it (a perfect fit); a gap of all the loss there is would say nothing.
+    """
     if objective is None:
         objective = problem.objective(model)
     close = objective - WITHIN_ROUNDING * problem.scale
     least = least_bound(problem)
-    best = least if problem.ridge > 0 else -np.inf  # else a needed gain may be infinite
+    reached = objective - least <= max(tol, WITHIN_ROUNDING) * problem.scale
+    best = least if problem.ridge > 0 or reached else -np.inf
+    if not has_bound(problem):
+        return best
     try:
         best = max(best, _plain(problem, model, close))
         if ascend and best < close and can_ascend(problem):

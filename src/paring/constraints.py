@@ -27,7 +27,7 @@ Indices = NDArray[np.int64]
 class TopK:
     """At most k features, or k groups where ``groups`` (one label a feature, in any order) is given.
 
-    always, never : indices of features that must be, or must not be, in the support; ``always`` counts in k.
+    always, never : features that must be, or must not be, in the support: indices, or masks; ``always`` counts in k.
         With groups, the whole group of the feature.
     bounds : (lower, upper), each a number or one number a feature, lower <= 0 <= upper.
     """
@@ -211,13 +211,36 @@ def unit_labels(groups: ArrayLike | None, d: int) -> Indices | None:
 
 def _mask(chosen: Sequence[int], name: str, d: int, unit_of: Indices | None, units: int) -> NDArray[np.bool_]:
     mask = np.zeros(units, dtype=bool)
-    indices = np.asarray(chosen)
-    if indices.size == 0:
-        return mask
-    if indices.ndim != 1 or indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= d:
-        raise ValueError(f"{name} must be feature indices from 0 to {d - 1}, got {chosen!r}")
+    indices = indices_of(chosen, name, d)
     mask[indices if unit_of is None else unit_of[indices]] = True
     return mask
+
+
+def indices_of(chosen: Any, name: str, d: int) -> Indices:
+    """Feature indices, given as such or by a mask of all features; refused by the name they were given under."""
+    given = np.asarray(chosen)
+    if given.size == 0:
+        return np.empty(0, np.int64)
+    if given.dtype.kind == "b":
+        if given.shape != (d,):
+            raise ValueError(f"{name}: a mask needs one entry for each of the {d} features, got shape {given.shape}")
+        return np.flatnonzero(given)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= d:
+        raise ValueError(f"{name} must be feature indices from 0 to {d - 1}, got {chosen!r}")
+    return np.asarray(given, dtype=np.int64)
+
+
+def bounds_of(bounds: Any, d: int) -> Any:
+    """(lower, upper) of bounds as SciPy takes them: ``Bounds``, or d pairs (low, high), None for no limit. A pair of
+    pairs is read so where d = 2. Anything else as it is."""
+    if hasattr(bounds, "lb"):
+        return bounds.lb, bounds.ub
+    if not hasattr(bounds, "__len__") or len(bounds) != d:
+        return bounds
+    if any(np.shape(pair) != (2,) for pair in bounds):
+        return bounds
+    ends = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+    return tuple(np.array(ends, dtype=np.float64).T)
 
 
 def checked_bounds(bounds: tuple[ArrayLike, ArrayLike] | None, d: int) -> tuple[Array | None, Array | None]:

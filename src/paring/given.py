@@ -65,11 +65,12 @@ def check_columns(products: Array, sums: Array, squares: Array) -> None:
     large = np.flatnonzero(~(size <= LARGEST))
     if len(large):
         raise ValueError(
-            f"X holds NaN or infinity (or values beyond {LARGEST:g}) in column {large[0]}; impute or drop them first"
+            f"X holds NaN or infinity (or a root mean square beyond {LARGEST:g}) in column {large[0]}; "
+            "impute or drop them first"
         )
     small = np.flatnonzero((size < SMALLEST) & ((squares != 0) | (sums != 0) | (products != 0)))
     if len(small):
-        raise ValueError(f"column {small[0]} of X holds no value above {SMALLEST:g} in size: rescale or drop it")
+        raise ValueError(f"column {small[0]} of X has a root mean square below {SMALLEST:g}: rescale or drop it")
 
 
 def ridge_of(ridge: Any) -> float:

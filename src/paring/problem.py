@@ -42,7 +42,8 @@ class Problem:
 
     X : (n, d) array, SciPy sparse matrix, memory map or ``paring.data.design.Design``; not copied if usable as it lies.
     y : (n,) targets: real numbers, -1/+1 for two classes, 0..K-1 for multinomial; with squared loss and a penalty
-        also (n, K), several targets a row. Columns of X and real targets lie between 1e-70 and 1e70 in size, or are 0.
+        also (n, K), several targets a row. Real targets lie between 1e-70 and 1e70 in size, and columns of X by
+        their root mean square, or are 0.
     loss : a name or a ``paring.losses`` object. constraint : ``TopK(k, ...)``, with ``& L2Ball(tau)`` if wanted.
     penalty : of ``paring.penalties``, e.g. ``L1(lam)``. ridge : l2 weight.
     sample_weight : (n,) non-negative; only their ratios matter. offset : (n,) added to every score (penalised only).
@@ -265,15 +266,15 @@ class Problem:
 
         return minimise_on(self, features, w, b)
 
-    def gap(self, model: Model, objective: float, ascend: bool = False) -> float:
-        """The objective less a lower bound on the best one; infinity where there is none."""
+    def gap(self, model: Model, objective: float, ascend: bool = False, tol: float = 0.0) -> float:
+        """The objective less a lower bound on the best one; infinity where there is none. tol: of perfect fits."""
         if self.penalty is not None:
             from paring.penalised_dual import gap_of
 
             return gap_of(self, model, objective)
         from paring.certificates import bound_from
 
-        return bound_from(self, model, objective, ascend=ascend)
+        return bound_from(self, model, objective, ascend, tol)
 
     # -- curvature ----------------------------------------------------------------------------------------------
 

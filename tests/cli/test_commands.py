@@ -156,6 +156,12 @@ def test_stopped_early_is_3_and_the_model_is_there(write: Callable[..., Path], t
     assert paring.load_model(tmp_path / "m").result_.stop_reason == "time_limit"
 
 
+def test_classes_that_are_separated_are_told_of_once(write: Callable[..., Path]) -> None:
+    y = np.where(2 * X[:, 1] - X[:, 4] > 0, 1, -1)
+    done = paring_("fit", write("a.npz", y), "-k", 2, "--classify", "--ridge", 0)
+    assert done.stderr.count("the features chosen separate classes") == 1
+
+
 def test_verbose_speaks_on_stderr_only(write: Callable[..., Path]) -> None:
     done = paring_("fit", write("a.npz", SCORE), "-k", 2, "--verbose", "--json")
     assert "pursuit: round" in done.stderr and json.loads(done.stdout)
@@ -317,7 +323,8 @@ def test_commands_that_cannot_be_meant(write: Callable[..., Path]) -> None:
     assert "--k" in refused("fit", path, "-k", 0, code=2)
     assert "--loss is one of" in refused("fit", path, "-k", 2, "--loss", "absolute", code=2)
     assert "for numbers" in refused("fit", path, "-k", 2, "--loss", "squared", "--classify", code=2)
-    assert "--ridge" in refused("fit", path, "-k", 2, "--ridge", "some", code=2)
+    for ridge in ("some", -1, "nan", "inf"):
+        assert "--ridge" in refused("fit", path, "-k", 2, "--ridge", ridge, code=2)
     assert "positive" in refused("fit", path, "-k", 2, "--time-limit", -1, code=2)
     assert "fitt" in refused("fitt", path, code=2)
     assert "--order" in refused("convert", path, "x", "--order", "G", code=2)

@@ -116,6 +116,7 @@ def test_progress_bar_of_scikit_learn() -> None:
 def test_before_scikit_learn_had_callbacks() -> None:
     code = """if True:
         import sys
+        import sklearn.model_selection  # which imports them itself, where there are any
         sys.modules["sklearn.callback"] = None
         import numpy as np
         from sklearn.base import clone
@@ -244,8 +245,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"groups": [0, 1, 2]}, "groups must hold one label for each of the 15 features"),
     ({"n_nonzero_coefs": 2, "always_select": [0, 1, 2]}, "3 are always kept, but k=2: raise k or shorten always"),
-    ({"always_select": [15]}, "always must be feature indices from 0 to 14"),
-    ({"always_select": [-1]}, "always must be feature indices from 0 to 14"),
+    ({"always_select": [15]}, "always_select must be feature indices from 0 to 14"),
+    ({"always_select": [-1]}, "always_select must be feature indices from 0 to 14"),
     ({"always_select": 3}, "always_select must be a list of feature indices or names, got 3"),
     ({"always_select": "age"}, "always_select must be a list of feature indices or names, got 'age'"),
     ({"always_select": ["age"]}, "always_select holds names, but X has no feature names"),
@@ -389,3 +390,12 @@ def test_validation_can_be_left_to_the_user() -> None:
     with sklearn.config_context(assume_finite=True):
         model = SparseRegressor(3).fit(X, y)
     assert model.get_support(indices=True).tolist() == TRUE.tolist()
+
+
+def test_always_select_by_mask() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 15))
+    y, mask = X[:, 0] - X[:, 1], np.arange(15) == 7
+    for given in (mask, mask.tolist(), list(mask)):
+        assert SparseRegressor(3, always_select=given).fit(X, y).get_support(indices=True).tolist() == [0, 1, 7]
+    with pytest.raises(ValueError, match=r"always_select: a mask needs one entry for each of the 15 features"):
+        SparseRegressor(3, always_select=mask[:4]).fit(X, y)

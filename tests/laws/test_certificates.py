@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paring import _core, losses
+from paring import _core, losses, solve
 from paring.certificates import bound_from, lower_bound
 from paring.constraints import L2Ball, TopK
 from paring.dual import DualPoint, dual_point, least_bound, slopes_at
@@ -374,3 +374,14 @@ def test_a_point_on_the_segment_to_zero_is_a_point() -> None:
             assert isinstance(scaled, DualPoint)
             assert point.bound(t) == pytest.approx(scaled.bound(), abs=1e-9 * problem.scale)
         assert point.best() >= max(point.bound(), point.bound(0.3))
+
+
+@pytest.mark.parametrize("constraint", [TopK(1), TopK(1, bounds=(0, np.inf))], ids=["free", "one-sided"])
+def test_a_perfect_fit_is_proved_optimal_without_ridge(constraint: TopK) -> None:
+    X = np.random.default_rng(17).standard_normal((30, 6))
+    perfect = solve(Problem(X, 3 * X[:, 0], constraint=constraint))
+    assert perfect.proved_optimal and perfect.certificate.kind == "dual_gap" and perfect.dual_gap <= 1e-12
+    other = solve(Problem(X, 3 * X[:, 0] + 0.1 * X[:, 1], constraint=constraint))
+    assert not other.proved_optimal and other.dual_gap == np.inf
+    loose = solve(Problem(X, 3 * X[:, 0] + 0.1 * X[:, 1], constraint=constraint), tol=0.01)
+    assert loose.proved_optimal and 0 < loose.dual_gap <= 0.01 * loose.null_objective

@@ -7,8 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from paring import Problem, losses, solve
+from paring.certificates import swap_change
 from paring.constraints import L2Ball, TopK
 from paring.dual import dual_point
+from paring.solvers import refine
 from paring.solvers._loop import Run
 from paring.solvers.diht import DIHT
 from paring.solvers.dual_ascent import step_lengths
@@ -359,6 +361,54 @@ def test_refinements(solver) -> None:
     assert exchanged.swap_optimal is None  # under another loss
     smooth = solve(pose("logistic", 0.02, True), solver(), random_state=0)
     assert smooth.swap_optimal in ("model", None)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
+def test_what_exchanges_show_and_what_is_said_of_it_agree(loss: str) -> None:
+    said = {"exact": "no exchange of one feature lowers", "model": "in the model: of the exchanges it ranks best"}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(30, 12)) @ rng.normal(size=(12, 12))
+        z = X[:, :6].sum(axis=1) + 3 * rng.normal(size=30)
+        y = z if loss == "squared" else np.where(z > 0, 1.0, -1.0)
+        problem = Problem(X, y, loss, constraint=TopK(4, always=[seed % 12]), ridge=1e-3, fit_intercept=True)
+        result = solve(problem, "diht")
+        if result.certificate.kind != "swap_optimal":
+            continue
+        if result.swap_optimal is None:
+            assert "smoothed" in result.certificate.statement and loss == "hinge"
+        else:
+            assert said[result.swap_optimal] in result.certificate.statement
+        if result.swap_optimal == "exact":
+            assert swap_change(problem, result.model) >= -1e-9 * problem.scale
+
+
+class Misled:
+    """An engine that ends elsewhere, or not at all."""
+
+    def __init__(self, engine, settled: bool, units) -> None:
+        self.engine, self.settled, self.units = engine, settled, units
+
+    def __getattr__(self, name: str):
+        return getattr(self.engine, name)
+
+    def settle(self, size: int) -> bool:
+        if self.units is not None:
+            self.engine = type(self.engine)(self.engine.problem)
+            self.engine.enter(self.units)
+        return True
+
+
+@pytest.mark.parametrize(("settled", "units"), [(False, None), (True, np.array([8, 9, 10, 11]))])
+def test_an_engine_that_shows_nothing_of_the_model_says_nothing(monkeypatch, settled: bool, units) -> None:
+    problem = pose("squared", 1e-3)
+    best = solve(problem, "pursuit")
+    real = refine.make_engine
+    monkeypatch.setattr(refine, "make_engine", lambda problem, tol: Misled(real(problem, tol), settled, units))
+    result = solve(problem, "diht", start=best)
+    assert result.objective <= best.objective * (1 + 1e-12)
+    assert result.swap_optimal is None
+    assert result.certificate.kind != "swap_optimal"
 
 
 @BOTH

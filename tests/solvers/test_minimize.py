@@ -249,6 +249,19 @@ def test_functions_whose_squares_overflow_or_vanish_are_refused(units: float) ->
         paring.minimize(lambda x: units * fun(x), 3, np.zeros(D), jac=lambda x: units * jac(x))
 
 
+def test_bounds_in_every_form() -> None:
+    low, high = np.append(-1.0, np.zeros(D - 1)), np.full(D, 1.5)
+    pairs = [(each or None, 1.5) for each in low]  # None: no limit
+    free = [(None if each else 0.0, 1.5) for each in low]
+    for bounds, lower in ((pairs, np.where(low == 0, -np.inf, low)), (free, np.where(low == 0, 0, -np.inf))):
+        wanted = paring.minimize(fun, 3, np.zeros(D), jac=jac, bounds=(lower, high))
+        for form in (bounds, tuple(bounds), np.array(bounds, dtype=float), Bounds(lower, high)):
+            form = np.nan_to_num(form, nan=-np.inf, posinf=np.inf) if isinstance(form, np.ndarray) else form
+            np.testing.assert_array_equal(paring.minimize(fun, 3, np.zeros(D), jac=jac, bounds=form).coef, wanted.coef)
+    found = paring.minimize(lambda x: -x.sum(), 2, np.zeros(2), jac=lambda x: -np.ones(2), bounds=[(0, 1), (0, 5)])
+    np.testing.assert_allclose(found.coef, [1, 5])  # two pairs: of the coordinates, as in SciPy
+
+
 UNITS = [1.0, 1e-12, 1e12]  # of values, and of x
 
 

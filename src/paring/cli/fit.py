@@ -80,9 +80,11 @@ def _check_usage(loss: str | None, classify: bool | None, ridge: str, tol: float
         raise typer.BadParameter(f"--loss {loss} is for {'classes' if loss in CLASS_LOSSES else 'numbers'}")
     if ridge != "auto":
         try:
-            float(ridge)
+            sensible = 0 <= float(ridge) < float("inf")
         except ValueError:
-            raise typer.BadParameter(f"--ridge is a number or auto, not {ridge}") from None
+            sensible = False
+        if not sensible:
+            raise typer.BadParameter(f"--ridge is a number of at least 0, or auto, not {ridge}")
     if not tol > 0 or (time_limit is not None and not time_limit > 0):
         raise typer.BadParameter("--tol and --time-limit must be positive")
 

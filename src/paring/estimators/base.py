@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from paring.constraints import TopK, unit_labels
+from paring.constraints import TopK, indices_of, unit_labels
 from paring.data.design import as_design
 from paring.data.incoming import refuse_masked
 from paring.estimators._callbacks import TakesCallbacks
@@ -21,6 +20,7 @@ from paring.losses import Loss
 from paring.problem import Problem
 from paring.result import Model, Result
 from paring.solvers import solve
+from paring.told import warn
 
 Array = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class LinearModel(TakesCallbacks, BaseEstimator):
         if result.stop_reason in REMEDIES:
             settings = {name: getattr(self, name) for name in ("max_iter", "time_limit", "tol")}
             remedy = REMEDIES[result.stop_reason].format(**settings)
-            warnings.warn(f"not converged: {remedy}. The best model so far is kept.", ConvergenceWarning, stacklevel=5)
+            warn(f"not converged: {remedy}. The best model so far is kept.", ConvergenceWarning)
 
     # -- what a subclass says -----------------------------------------------------------------------------------
 
@@ -200,22 +200,22 @@ class SparseLinearModel(LinearModel):
                 -np.inf if self.lower_bounds is None else self.lower_bounds,
                 np.inf if self.upper_bounds is None else self.upper_bounds,
             )
-        return TopK(int(k), always=self._always(), groups=self.groups, bounds=bounds)
+        return TopK(int(k), always=self._always(d).tolist(), groups=self.groups, bounds=bounds)
 
-    def _always(self) -> list[Any]:
+    def _always(self, d: int) -> NDArray[np.int64]:
         """``always_select`` as indices."""
         chosen = () if self.always_select is None else self.always_select
         if np.ndim(chosen) != 1:
             raise ValueError(f"always_select must be a list of feature indices or names, got {chosen!r}")
         if not any(isinstance(name, str) for name in chosen):
-            return list(chosen)
+            return indices_of(chosen, "always_select", d)
         if not hasattr(self, "feature_names_in_"):
             raise ValueError("always_select holds names, but X has no feature names: pass a data frame, or indices")
         index = {name: j for j, name in enumerate(self.feature_names_in_)}
         unknown = [name for name in chosen if isinstance(name, str) and name not in index]
         if unknown:
             raise ValueError(f"always_select holds names that are no features of X: {', '.join(unknown)}")
-        return [index.get(name, name) for name in chosen]
+        return indices_of([index.get(name, name) for name in chosen], "always_select", d)
 
 
 def is_number(value: Any) -> bool:

@@ -151,8 +151,8 @@ class SparseClassifier(LinearClassifier, SparseLinearModel):
         have no best model: coefficients grow until rounding stops them.
     groups : array-like of shape (n_features,), default=None
         One label a feature, in any order: features of one label are kept or dropped together.
-    always_select : list of int or str, default=None
-        Features kept in any case: 0-based indices, or names if X is a data frame. They count among the k.
+    always_select : list of int or str, or mask, default=None
+        Features kept in any case: 0-based indices, a mask, or names if X is a data frame. They count among the k.
     lower_bounds, upper_bounds : float or array-like of shape (n_features,), default=None
         Bounds on the coefficients, with lower <= 0 <= upper; ``lower_bounds=0`` asks for non-negative ones.
     fit_intercept : bool, default=True

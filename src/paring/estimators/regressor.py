@@ -69,8 +69,8 @@ class SparseRegressor(LinearRegressor, SparseLinearModel):
         Weight of the l2 term. With ridge > 0 the fit also gets a lower bound on the best objective (``dual_gap_``).
     groups : array-like of shape (n_features,), default=None
         One label a feature, in any order: features of one label are kept or dropped together.
-    always_select : list of int or str, default=None
-        Features kept in any case: 0-based indices, or names if X is a data frame. They count among the k.
+    always_select : list of int or str, or mask, default=None
+        Features kept in any case: 0-based indices, a mask, or names if X is a data frame. They count among the k.
     lower_bounds, upper_bounds : float or array-like of shape (n_features,), default=None
         Bounds on the coefficients, with lower <= 0 <= upper; ``lower_bounds=0`` asks for non-negative ones.
     fit_intercept : bool, default=True

@@ -228,7 +228,7 @@ def _a_callback_stops(run: Run, record: Record, state: Any) -> bool:
 def _gap(problem: Any, state: Any, objective: float, run: Run, stop: _core.Stop) -> tuple[float, str | None]:
     """F less its bound; the reason, if the ascent for a better one was cut short by Ctrl-C."""
     model = state.model
-    gap = min(problem.gap(model, objective, ascend=False), gap_to(problem, objective, state.bound))
+    gap = min(problem.gap(model, objective, tol=run.tol), gap_to(problem, objective, state.bound))
     if not run.certify or gap <= run.tol * problem.scale:
         return gap, None
     problem.design.stop = stop  # the ascent ends at the deadline with the best bound so far

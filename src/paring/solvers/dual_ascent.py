@@ -64,11 +64,11 @@ class DualState(State):
     minimised: frozenset[bytes] = field(default_factory=frozenset)
     mark: tuple[int, float] = (0, np.inf)
     swap_optimal: str | None = None
-    exchanged: str = ""  # what exchanges have shown of the model; nothing once there is a better one
+    exchanged: Certificate | None = None  # what exchanges have shown of the model; nothing once there is a better one
 
     def take(self, model: Model, objective: float) -> None:
         self.model, self.objective = model, objective
-        self.swap_optimal, self.exchanged = None, ""
+        self.swap_optimal, self.exchanged = None, None
 
 
 class Refinement(Protocol):
@@ -128,7 +128,7 @@ class DualAscent:
             state.mark = (state.rounds, state.residual + left(problem, state))
         elif state.rounds - state.mark[0] >= self.patience:
             state = self.refine.finish(problem, state, tol)
-            shown = state.residual <= tol or self.is_settled(problem, state, tol) or state.exchanged
+            shown = state.residual <= tol or self.is_settled(problem, state, tol) or state.exchanged is not None
             state.done = "converged" if shown else "stalled"
         return state
 
@@ -137,8 +137,8 @@ class DualAscent:
 
     def certificate(self, problem: Any, state: DualState, run: Run) -> Certificate:
         more, at_its_best = left(problem, state), self.is_settled(problem, state, run.tol)
-        if state.exchanged and not at_its_best:
-            return Certificate("swap_optimal", run.tol, state.exchanged)
+        if state.exchanged is not None and state.exchanged.kind == "swap_optimal" and not at_its_best:
+            return state.exchanged
         return Certificate(
             "dual_maximum",
             more,

@@ -47,6 +47,10 @@ CHEAP_PASS = 800_000  # entries of X, and columns: a pass is under a millisecond
 AGREES = 1e-9  # of F at the null model: what a tableau's F and that of the data may differ by
 STEEP = 1e-16  # the same: what the slope on a support could gain along one of its columns
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
+STATEMENTS = {
+    "exact": "swap-optimal: no exchange of one feature lowers the objective",
+    "model": "swap-optimal in the model: of the exchanges it ranks best, none tried lowers the objective",
+}
 MOST = 10_000  # features exchanged: their inverse Hessian is 0.8 GB, and some copies are needed
 
 
@@ -149,11 +153,7 @@ class Pursuit:
             )
         if state.swap_optimal is None:
             return Certificate("none", np.inf, "stopped before the last stage: fewer features than asked for")
-        statement = {
-            "exact": "swap-optimal: no exchange of one feature lowers the objective",
-            "model": "swap-optimal in the model: of the exchanges it ranks best, none tried lowers the objective",
-        }[state.swap_optimal]
-        return Certificate("swap_optimal", state.residual, statement)
+        return Certificate("swap_optimal", state.residual, STATEMENTS[state.swap_optimal])
 
 
 def _started(problem: Any, state: PursuitState, run: Run, first: NDArray[np.int64], plan: list[int]) -> PursuitState:

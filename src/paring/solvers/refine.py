@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from paring import losses
 from paring.dual import balanced, dual_point, slopes_at
+from paring.result import Certificate, Model
 from paring.solvers.corner import minimise_corners
 from paring.solvers.dual_ascent import DualState, gap_of
-from paring.solvers.pursuit import exchangeable, make_engine
+from paring.solvers.pursuit import STATEMENTS, begin, exchangeable, finer, make_engine, stage
 from paring.solvers.restricted import Restricted
 from paring.solvers.steps import model_of, support_of
 
@@ -32,6 +33,7 @@ WIDTH = 1.0  # of the hinge in exchanges: rows on both sides of the corner have 
 WORTH = 1e-3  # a gap, relative to F at the null model, that exchanges are tried for
 CHEAP = 1_000_000  # entries of X: below, any gap is worth them
 FIRST_LOOK = 8  # rounds
+TRIED = "of the exchanges ranked best, none tried lowers the objective"
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Exchange(Minimise):
     def finish(self, problem: Any, state: DualState, tol: float) -> DualState:
         state = super().finish(problem, state, tol)
         worth = tol if problem.design.entries <= CHEAP else max(tol, self.worth)
-        known = gap_of(problem, state) <= worth or bool(state.exchanged) or not exchangeable(problem)
+        known = gap_of(problem, state) <= worth or state.exchanged is not None or not exchangeable(problem)
         return state if known else exchanged(problem, state, tol)
 
 
@@ -101,10 +103,8 @@ def minimised(problem: Any, state: DualState, features: Indices) -> DualState:
 
 def taken(problem: Any, state: DualState, found: Restricted) -> DualState:
     """The state with that minimum, and its slopes as a dual point, where they are better."""
-    w = problem.zeros()
-    w[found.features] = found.w
     if found.objective < state.objective:
-        state.take(model_of(problem.constraint, w, found.b), found.objective)
+        state.take(model_on(problem, found), found.objective)
     if found.a is None:
         a, _ = slopes_at(problem, found.z - found.b)
     else:
@@ -116,20 +116,43 @@ def taken(problem: Any, state: DualState, found: Restricted) -> DualState:
     return state
 
 
+def model_on(problem: Any, found: Restricted) -> Model:
+    w = problem.zeros()
+    w[found.features] = found.w
+    return model_of(problem.constraint, w, found.b)
+
+
 def exchanged(problem: Any, state: DualState, tol: float) -> DualState:
-    """Exchanges from the best model's support while F falls; the state at the minimum they end at."""
+    """Exchanges from the best model's support while F falls; the state at the minimum they end at.
+
+    What they show, they show of the model they end at. Where that is not the lowest (the hinge, smoothed, leads to
+    others; an engine may not see rounding) nothing is known of exchanges from the one kept.
+    """
     smooth = problem if problem.loss.smooth else problem.with_loss(losses.smoothed_hinge(WIDTH))
-    engine = make_engine(smooth, tol)
-    engine.enter(problem.constraint.units_of(support_of(problem.constraint, state.model.dense(problem.d))))
-    engine.grow(problem.constraint.k)
-    engine.polish()
-    model = engine.model()
-    features = support_of(problem.constraint, model.dense(problem.d))
-    w = model.dense(problem.d)[features]
-    state = taken(problem, replace(state), problem.minimise_on(features, w, model.intercept))
-    if smooth is problem:
-        state.swap_optimal = engine.swap_optimal
-    state.exchanged = "swap-optimal{}: of the exchanges ranked best, none tried lowers the objective".format(
-        "" if smooth is problem else f" with the hinge smoothed over a width of {WIDTH:g}"
-    )
+    engine = _ended(smooth, problem.constraint.units_of(_support(problem, state.model)), tol)
+    features, w = _support(problem, engine.model()), engine.model().dense(problem.d)
+    found = problem.minimise_on(features, w[features], engine.model().intercept)
+    state = taken(problem, replace(state), found)
+    state.exchanged, state.swap_optimal = Certificate("none", np.inf, "exchanges led to no better model"), None
+    same = np.array_equal(_support(problem, state.model), _support(problem, model_on(problem, found)))
+    if engine.settled and same and state.objective <= found.objective:
+        statement = f"swap-optimal with the hinge smoothed over a width of {WIDTH:g}: {TRIED}"
+        if smooth is problem:
+            state.swap_optimal = engine.swap_optimal
+            statement = STATEMENTS[engine.swap_optimal]
+        state.exchanged = Certificate("swap_optimal", tol, statement)
     return state
+
+
+def _ended(problem: Any, first: Indices, tol: float) -> Any:
+    """Pursuit's engine where its exchanges from ``first`` end."""
+    engine, k = begin(make_engine(problem, tol), first), problem.constraint.k
+    stage(problem, engine, k)
+    while not engine.settle(k):
+        engine = begin(finer(problem, tol), first)
+        stage(problem, engine, k)
+    return engine
+
+
+def _support(problem: Any, model: Model) -> Indices:
+    return support_of(problem.constraint, model.dense(problem.d))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from paring.result import Model, PathPoint
+from paring.told import warn
 
 
 def without_dust(problem: Any, model: Model) -> Model:
@@ -67,9 +67,8 @@ def warn_of_separation(problem: Any, model: Model) -> None:
         return
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"{problem.loss.name}: the features chosen separate classes, so that without ridge the objective has no "
         "minimum and coefficients grow until rounding ends them; use ridge > 0",
         ConvergenceWarning,
-        stacklevel=5,
     )
