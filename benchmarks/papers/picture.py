@@ -30,6 +30,8 @@ COLOURS = {
 }
 OTHERS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f")
 COUNTED = {"effective passes": 1, "thresholdings": 1, "rounds": 1, "seconds": 0.1}
+VARIANTS = {"pursuit": "--", "printed": ":"}  # "NAME, variant": drawn in the colour of NAME
+LETTER, HANDLE = 0.062, 0.6  # inches of a legend
 WIDTH, HEIGHT, DPI = 4.0, 3.1, 80  # small files: under 200 kB
 
 
@@ -44,14 +46,17 @@ def draw(path: Path, outcome: Outcome, title: str) -> None:
         return
     columns = min(outcome.columns, len(panels))
     lines = -(-len(panels) // columns)
-    size = (WIDTH * columns, HEIGHT * lines + 0.9)
+    names = len({curve.name for panel in panels for curve in panel.curves})
+    size = (WIDTH * columns, HEIGHT * lines + 0.5 + 0.2 * (1 + names // columns))
     figure, grid = pyplot.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     seen: dict[str, Any] = {}
     for axes, panel in zip(grid.flat, panels, strict=False):
         _panel(axes, panel, seen)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
-    figure.legend(list(seen.values()), list(seen), loc="outside lower center", ncols=min(7, len(seen)), fontsize=8)
+    wide = max(map(len, seen)) * LETTER + HANDLE
+    beside = max(1, min(len(seen), int(WIDTH * columns / wide)))
+    figure.legend(list(seen.values()), list(seen), loc="outside lower center", ncols=beside, fontsize=8)
     figure.suptitle(title, fontsize=11)
     figure.savefig(path, dpi=DPI, pil_kwargs={"optimize": True})
     pyplot.close(figure)
@@ -68,12 +73,16 @@ def _panel(axes: Any, panel: Panel, seen: dict[str, Any]) -> None:
     for curve in panel.curves:
         ours = curve.name == "pursuit"
         colour = COLOURS.get(curve.name) or OTHERS[len(seen) % len(OTHERS)]
-        if curve.name in seen:
-            colour = seen[curve.name].get_color()
+        base, _, variant = curve.name.rpartition(", ")
+        same = next((seen[name] for name in (curve.name, base) if name in seen), None)
+        if same is not None:
+            colour = same.get_color()
+        dashes = VARIANTS.get(variant, "-")
         if curve.level:
             line = axes.axhline(curve.y[0], color=colour, linestyle="--", linewidth=1.4)
         else:
             style = {"marker": "o", "markersize": 2.5 if len(curve.x) > 1 else 5, "linewidth": 1.8 if ours else 1.1}
+            style["linestyle"] = dashes
             (line,) = axes.plot(curve.x, curve.y, color=colour, zorder=3 if ours else 2, **style)
         seen.setdefault(curve.name, line)
     axes.set(xlabel=panel.x, ylabel=panel.y, xscale=_scale(panel, "x"), yscale=_scale(panel, "y"))

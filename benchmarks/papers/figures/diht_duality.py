@@ -79,11 +79,15 @@ def gaps_of(context: Context, X: np.ndarray, y: np.ndarray, k: int, ridge: float
 
 
 def curves(name: str, x: list[float], found: list[Gaps]) -> list[Curve]:
-    return [Curve(name, x, [max(gap.diht, ZERO) for gap in found])]
+    """The gap of diht, and beside it the one that pursuit certifies."""
+    return [
+        Curve(name, x, [max(gap.diht, ZERO) for gap in found]),
+        Curve(f"{name}, pursuit", x, [max(gap.pursuit, ZERO) for gap in found]),
+    ]
 
 
 def panel(d: int, k: int, x: str, drawn: list[Curve], x_scale: str = "linear") -> Panel:
-    return Panel(f"d = {d}, k = {k}", x, "gap of diht", drawn, x_scale=x_scale)
+    return Panel(f"d = {d}, k = {k}", x, "gap of diht (pursuit: dashed)", drawn, x_scale=x_scale)
 
 
 def shapes(context: Context) -> tuple[tuple[int, int], ...]:

@@ -13,7 +13,7 @@ from benchmarks.papers import data, views
 from benchmarks.papers.outcome import Check, Context, Curve, Figure, Outcome, Panel, Table
 from benchmarks.papers.race import PURSUIT, TUNED, Data, Entrant, Race, Trace, Tuned, held_out
 from benchmarks.papers.tuning import run_all
-from paring import losses
+from paring import losses, solve
 from paring.solvers.refine import Nothing
 
 GAMMA = 0.25
@@ -141,11 +141,24 @@ def gaps(context: Context, loss: str) -> Outcome:
             for label, (passes, gap) in ended.items():
                 style = ", printed" if "printed" in label else ""
                 drawn[label.split(",")[0]].append(Curve(f"ridge {c:g}/sqrt(N){style}", passes, gap))
+            level = certified(race)
+            for curves in drawn.values() if level is not None else ():
+                curves.append(Curve(f"ridge {c:g}/sqrt(N), pursuit", [0.0], [level], level=True))
             for suffix in ("", ", printed"):
                 outcome.checks.append(fewer_epochs(ended, suffix, where))
         for label, curves in drawn.items():
             outcome.panels.append(Panel(f"{label} on {name}", "effective passes", "gap / F(0)", curves))
     return outcome
+
+
+def certified(race: Race) -> float | None:
+    """The gap that pursuit's model is certified to have; None where pursuit does not take the problem."""
+    problem = race.problem()
+    try:
+        result = solve(problem, "pursuit", certify=True, n_jobs=1)
+    except ValueError:
+        return None
+    return max(result.dual_gap / problem.scale, 1e-12)
 
 
 def relative_gap(trace: Trace) -> list[float]:
@@ -202,7 +215,8 @@ def gap_figure(number: int, loss: str) -> Figure:
         title=f"Gap of DIHT and SDIHT on text, {TITLES[loss]}",
         claim="sdiht closes the primal-dual gap in far fewer epochs than diht; both come to small gaps.",
         setting="k = 1,000 (RCV1), 50,000 (news20); ridge = c/sqrt(N), c = 0.4, 1.2, 2. Ours minimise on supports that "
-        "stay and shorten steps that would be too long; drawn beside them as printed, without either.",
+        "stay and shorten steps that would be too long; drawn beside them as printed, without either; "
+        "and the gap of pursuit's model, certified, as a level (it takes no plain hinge, and no 50,000 features).",
         differs=DIFFERS.split(" {seconds")[0],
         run=lambda context: gaps(context, loss),
     )

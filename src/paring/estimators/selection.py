@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.utils import safe_mask
 
 from paring._path import grid, largest_weight, path
@@ -41,6 +40,8 @@ class ChoosesAlpha(LinearModel):
         return {"penalty": self._penalty_at(self.alpha_, d)}
 
     def _choose(self, X: Any, y: Array, loss: Loss, weights: Array | None, options: dict[str, Any]) -> None:
+        from sklearn.model_selection import check_cv  # loads much, which the other estimators do without
+
         require(self.rule in RULES, "rule", "'min' or '1se'", self.rule)
         whole = Problem(X, y, loss, penalty=self._penalty_at(1.0, X.shape[1]), sample_weight=weights, **options)
         if isinstance(self.alphas, Integral):
