@@ -231,7 +231,8 @@ def test_a_rival_is_timed_at_the_loosest_tolerance_that_reaches_the_gap(bench: A
     def reaches(limit: float) -> Any:
         def ask(name: str, lams: Any, tol: float) -> dict[str, Any]:
             asked.append(tol)
-            return {"seconds": tol, "cpu": tol, "judged": {"gap": 0.0 if tol <= limit else 1.0, "objective": 0.0, "nonzeros": 0}}
+            judged = {"gap": 0.0 if tol <= limit else 1.0, "objective": 0.0, "nonzeros": 0}
+            return {"seconds": tol, "cpu": tol, "judged": judged}
 
         return ask
 
