@@ -23,6 +23,7 @@ from paring.losses import Loss
 from paring.problem import Problem
 
 RULES = ("min", "1se")
+COLUMNS = ("alpha", "error", "standard_error", "features")  # of ``path_``
 
 
 class ChoosesAlpha(LinearModel):
@@ -80,6 +81,5 @@ class ChoosesAlpha(LinearModel):
         if self.rule == "1se":
             best = int(np.flatnonzero(mean <= mean[best] + spread[best])[0])
         self.alpha_, self.alphas_ = float(alphas[best]), alphas
-        columns = {"alpha": alphas, "error": mean, "standard_error": spread, "features": sizes.mean(axis=1)}
-        self.path_: Any = columns
+        self.path_: Any = dict(zip(COLUMNS, (alphas, mean, spread, sizes.mean(axis=1)), strict=True))
         self.error_path_ = errors
