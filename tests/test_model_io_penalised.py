@@ -13,9 +13,11 @@ from paring import (
     ElasticNet,
     ElasticNetCV,
     GroupLasso,
+    GroupLassoCV,
     Lasso,
     LassoCV,
     MultiTaskLasso,
+    MultiTaskLassoCV,
     PenalizedClassifier,
     PenalizedClassifierCV,
     PenalizedRegressor,
@@ -56,6 +58,8 @@ MODELS = [
     (PenalizedClassifierCV(alphas=[0.1, 0.01], cv=3), THREE),
     (LassoCV(alphas=np.array([0.3, 0.1, 0.03]), cv=3), SCORE),
     (ElasticNetCV(alphas=5, l1_ratio=0.8, cv=3), SCORE),
+    (MultiTaskLassoCV(alphas=5, cv=3), SEVERAL),
+    (GroupLassoCV(alphas=5, cv=3, groups=GROUPS, rule="1se"), SCORE),
 ]
 
 

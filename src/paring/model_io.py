@@ -34,12 +34,10 @@ FORMAT, VERSION = "paring-model", 1
 MOST_PATH_ENTRIES = 1 << 20  # a longer path is left out: 16 MB
 MOST_ROUNDS = 1 << 16  # of the history; a longer one is left out
 LARGEST_JSON = 1 << 30  # bytes of JSON that are read
-CHOOSING = ("PenalizedRegressorCV", "PenalizedClassifierCV", "LassoCV", "ElasticNetCV")
-JOINT = ("MultiTaskLasso",)  # of several targets
-ESTIMATORS = (
-    *("SparseRegressor", "SparseClassifier", "PenalizedRegressor", "PenalizedClassifier"),
-    *("Lasso", "ElasticNet", "GroupLasso", *JOINT, *CHOOSING),
-)
+PENALISED = ("PenalizedRegressor", "PenalizedClassifier", "Lasso", "ElasticNet", "GroupLasso", "MultiTaskLasso")
+CHOOSING = tuple(f"{name}CV" for name in PENALISED)
+JOINT = ("MultiTaskLasso", "MultiTaskLassoCV")  # of several targets
+ESTIMATORS = ("SparseRegressor", "SparseClassifier", *PENALISED, *CHOOSING)
 # What of a Result is a number, a text or a truth value, with its type.
 FACTS = {f.name: str(f.type) for f in fields(Result) if f.type in ("float", "int", "str", "bool", "str | None")}
 
