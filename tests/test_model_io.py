@@ -104,10 +104,12 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
 
 def test_only_fitted_models_of_ours(tmp_path: Path) -> None:
     from sklearn.exceptions import NotFittedError
-    from sklearn.linear_model import Lasso
+    from sklearn.linear_model import Lasso, LinearRegression
 
-    with pytest.raises(TypeError, match="SparseRegressor"):
+    with pytest.raises(TypeError, match=r"SparseRegressor.*of paring, got .*sklearn"):
         save_model(tmp_path / "m", Lasso())
+    with pytest.raises(TypeError, match="LinearRegression"):
+        save_model(tmp_path / "m", LinearRegression())
     with pytest.raises(NotFittedError):
         save_model(tmp_path / "m", SparseRegressor())
     assert not list(tmp_path.iterdir())

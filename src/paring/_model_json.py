@@ -6,16 +6,21 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paring import losses
+from paring import losses, penalties
 from paring.data.dataset import FormatError
 
-HIDDEN = ("solver", "random_state")  # parameters that may be objects
+HIDDEN = ("solver", "random_state", "cv", "precompute")  # parameters that may be objects
+PENALTIES = {
+    known.__name__: known
+    for known in (penalties.L1, penalties.L1L2, penalties.Group, penalties.SparseGroup, penalties.MultiTask)
+}
 CLASS_TYPES = ("str", "object", "bool", "float32", "float64", *(f"{u}int{8 << i}" for u in ("", "u") for i in range(4)))
 
 
@@ -46,7 +51,7 @@ def no_constant(name: str) -> Any:
 
 
 def encode(value: Any) -> Any:
-    """Numbers, texts, truth values, None, losses, and lists of these; infinities as {"float": "inf"}."""
+    """Numbers, texts, truth values, None, losses, penalties, and lists of these; infinities as {"float": "inf"}."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -57,7 +62,10 @@ def encode(value: Any) -> Any:
         return value if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, losses.Loss):
         return {"loss": value.name, "parameter": value.parameter}
-    if isinstance(value, dict | set):
+    if PENALTIES.get(type(value).__name__) is type(value):
+        parts = {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+        return {"penalty": type(value).__name__, "fields": parts}
+    if isinstance(value, dict | set | penalties.Penalty):
         raise TypeError(f"a {type(value).__name__} cannot be saved")
     return [encode(part) for part in (value if isinstance(value, list | tuple) else np.asarray(value).tolist())]
 
@@ -72,18 +80,21 @@ def decode(value: Any) -> Any:
     if set(value) == {"loss", "parameter"} and isinstance(value["loss"], str):
         loss = losses.get(value["loss"])
         return loss(value["parameter"]) if value["parameter"] else loss
+    if set(value) == {"penalty", "fields"} and value["penalty"] in tuple(PENALTIES):
+        known, given = PENALTIES[value["penalty"]], value["fields"]
+        if isinstance(given, dict) and set(given) == {f.name for f in fields(known)}:
+            return known(**{name: decode(part) for name, part in given.items()})
     raise ValueError(f"unknown entry {str(value)[:60]}")
 
 
-def encode_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+def encode_parameters(parameters: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     saved = dict(parameters)
-    for name in HIDDEN:
+    for name in filter(saved.__contains__, HIDDEN):
         value = saved[name]
         if value is None or isinstance(value, str | int | np.integer):
             continue
-        saved[name] = getattr(value, "name", None)  # a solver's; a generator has none
-        if not isinstance(saved[name], str):
-            saved[name] = "auto" if name == "solver" else None
+        said = getattr(value, "name", None) if name == "solver" else None
+        saved[name] = said if isinstance(said, str) else defaults[name]
         warnings.warn(f"{name}={value!r} is not saved with the model; {saved[name]!r} is", UserWarning, stacklevel=3)
     return {name: encode(value) for name, value in saved.items()}
 
@@ -125,20 +136,26 @@ def decode_classes(saved: Any) -> NDArray[Any]:
 # -- the whole -------------------------------------------------------------------------------------------------------
 
 
-def check_head(head: dict[str, Any], estimators: tuple[str, ...], kinds: dict[str, str]) -> None:
-    """Is every entry there, and of its type? Decodes "fit" and "certificate" in place."""
+def check_head(head: dict[str, Any], known: tuple[str, ...], joint: tuple[str, ...], kinds: dict[str, str]) -> None:
+    """Is every entry there, and of its type? Decodes "fit" and "certificate" in place.
+
+    known: names of estimators; joint: of them those of several targets.
+    """
 
     def require(holds: bool, name: str) -> None:
         if not holds:
             raise ValueError(f"{name} is {str(head.get(name))[:60]!r}, which cannot be")
 
-    require(head.get("estimator") in estimators, "estimator")
+    require(head.get("estimator") in known, "estimator")
     d, names, fit, certificate = (head.get(name) for name in ("n_features", "feature_names", "fit", "certificate"))
     require(isinstance(d, int) and not isinstance(d, bool) and 1 <= d < 2**62, "n_features")
     require(names is None or (isinstance(names, list) and len(names) == d), "feature_names")
     require(names is None or all(isinstance(name, str) for name in names), "feature_names")
     require(isinstance(head.get("sha256"), str), "sha256")
-    require((head.get("classes") is None) == (head["estimator"] == "SparseRegressor"), "classes")
+    require((head.get("classes") is None) == ("Classifier" not in head["estimator"]), "classes")
+    targets = head.get("targets")
+    require((targets is None) == (head["estimator"] not in joint), "targets")
+    require(targets is None or (_is(targets, "int") and 1 <= targets < 2**31), "targets")
     require(isinstance(fit, dict) and set(fit) == set(kinds), "fit")
     require(isinstance(certificate, dict) and set(certificate) == {"kind", "value", "statement"}, "certificate")
     assert isinstance(fit, dict) and isinstance(certificate, dict)

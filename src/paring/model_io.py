@@ -1,7 +1,8 @@
 """Fitted models in files: ``save_model`` and ``load_model``.
 
     NAME.json    what the model is: format and version, estimator, parameters, classes, feature names, what was shown
-    NAME.npz     its numbers: support, weights, intercept, and the path and history of the fit where they are small
+    NAME.npz     its numbers: support, weights, intercept; the path and history of the fit where they are small; the
+                 weights of the penalty that cross-validation tried, and their errors
 
 The two belong together: the JSON holds the checksum of the other. Loading runs nothing that the files hold, and
 believes no size before the bytes are there; what does not fit raises ModelFileError.
@@ -33,7 +34,10 @@ FORMAT, VERSION = "paring-model", 1
 MOST_PATH_ENTRIES = 1 << 20  # a longer path is left out: 16 MB
 MOST_ROUNDS = 1 << 16  # of the history; a longer one is left out
 LARGEST_JSON = 1 << 30  # bytes of JSON that are read
-ESTIMATORS = ("SparseRegressor", "SparseClassifier")
+PENALISED = ("PenalizedRegressor", "PenalizedClassifier", "Lasso", "ElasticNet", "GroupLasso", "MultiTaskLasso")
+CHOOSING = tuple(f"{name}CV" for name in PENALISED)
+JOINT = ("MultiTaskLasso", "MultiTaskLassoCV")  # of several targets
+ESTIMATORS = ("SparseRegressor", "SparseClassifier", *PENALISED, *CHOOSING)
 # What of a Result is a number, a text or a truth value, with its type.
 FACTS = {f.name: str(f.type) for f in fields(Result) if f.type in ("float", "int", "str", "bool", "str | None")}
 
@@ -47,17 +51,20 @@ def model_files(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 
 
 def save_model(path: str | os.PathLike[str], estimator: Any, *, first_index: int | None = None) -> tuple[Path, Path]:
-    """Write a fitted SparseRegressor or SparseClassifier as ``path``.json and ``path``.npz; returns their names.
+    """Write a fitted estimator of this library as ``path``.json and ``path``.npz; returns their names.
 
     first_index : what the svmlight file of the fit calls its first feature (0 or 1): `paring predict` reads others so.
-    Existing files are replaced, each at once. Left out: callbacks, settings of a solver given as an object (its name
-    is kept) and generators given as random_state (both with a warning). Cost: the model's size.
+    Existing files are replaced, each at once. Left out: callbacks, and with a warning settings of a solver given as an
+    object (its name is kept), generators given as random_state, folds given as an object. Cost: the model's size.
     """
     from sklearn.utils.validation import check_is_fitted
 
+    from paring import estimators
+
     name = type(estimator).__name__
-    if name not in ESTIMATORS:
-        raise TypeError(f"save_model takes a fitted {' or '.join(ESTIMATORS)}, got {name}")
+    if name not in ESTIMATORS or type(estimator) is not getattr(estimators, name):
+        wanted = f"{', '.join(ESTIMATORS[:-1])} or {ESTIMATORS[-1]}"
+        raise TypeError(f"save_model takes a fitted {wanted} of paring, got {type(estimator)}")
     check_is_fitted(estimator, "result_")
     result: Result = estimator.result_
     names = getattr(estimator, "feature_names_in_", None)
@@ -67,17 +74,19 @@ def save_model(path: str | os.PathLike[str], estimator: Any, *, first_index: int
         "version": VERSION,
         "paring": __version__,
         "estimator": name,
-        "parameters": _model_json.encode_parameters(estimator.get_params(deep=False)),
+        "parameters": _model_json.encode_parameters(estimator.get_params(deep=False), type(estimator)().get_params()),
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "first_index": first_index,
         "classes": None if classes is None else _model_json.encode_classes(classes),
+        "targets": len(estimator.coef_) if name in JOINT else None,
         "fit": {key: _model_json.encode(getattr(result, key)) for key in FACTS},
         "certificate": {key: _model_json.encode(value) for key, value in asdict(result.certificate).items()},
     }
     head_file, array_file = model_files(path)
     arrays = io.BytesIO()
-    np.savez_compressed(arrays, **_arrays(result))  # type: ignore[arg-type]
+    chosen = _selection(estimator) if name in CHOOSING else {}
+    np.savez_compressed(arrays, **_arrays(result), **chosen)  # type: ignore[arg-type]
     head["sha256"] = hashlib.sha256(arrays.getbuffer()).hexdigest()
     text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
     head_file.parent.mkdir(parents=True, exist_ok=True)
@@ -95,14 +104,15 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     head_file, array_file = model_files(path)
     head = _read_head(head_file)
     with need(head_file):
-        estimator, classes = _bare(head)
-        outputs = 1 if classes is None or len(classes) == 2 else len(classes)
+        outputs = _outputs(head)
+        estimator = _bare(head, outputs)
     with need(array_file):
         if _sha256(array_file) != head["sha256"]:
             raise ValueError("the checksum is not that of the .json file: damaged, or of another model")
         with Npz(array_file) as arrays:
-            result = _result(arrays, head, outputs)
-    estimator._set(result)
+            estimator._set(_result(arrays, head, outputs))
+            if head["estimator"] in CHOOSING:
+                _set_selection(estimator, arrays)
     return estimator
 
 
@@ -206,6 +216,34 @@ def _history(arrays: Npz) -> tuple[Record, ...]:
     return tuple(Record(f, c, p, int(t), s, *map(int, rest)) for f, c, p, t, s, *rest in rows.tolist())
 
 
+def _selection(estimator: Any) -> dict[str, NDArray[Any]]:
+    """What the choice of alpha left: its table, the errors of each fold, and where in it the choice is."""
+    return {
+        "selection": np.column_stack(list(estimator.path_.values())),
+        "selection_errors": estimator.error_path_,
+        "selection_chosen": np.flatnonzero(estimator.alphas_ == estimator.alpha_)[:1].astype(np.int64),
+    }
+
+
+def _set_selection(estimator: Any, arrays: Npz) -> None:
+    from paring.estimators.selection import COLUMNS
+
+    table, errors, chosen = (arrays[f"selection{part}"] for part in ("", "_errors", "_chosen"))
+    for name, array, shape in (
+        ("", table, (len(table) if table.ndim else -1, len(COLUMNS))),
+        ("_errors", errors, (len(table) if table.ndim else -1, errors.shape[-1] if errors.ndim else -1)),
+    ):
+        if array.dtype != np.float64 or array.shape != shape:
+            raise ValueError(f"selection{name} holds {array.dtype} {array.shape}, which does not fit the rest")
+    alphas = table[:, 0].copy()
+    if not (np.isfinite(alphas).all() and (alphas > 0).all() and (np.diff(alphas) <= 0).all()):
+        raise ValueError("selection: the weights are not positive and falling")
+    if chosen.dtype != np.int64 or chosen.shape != (1,) or not 0 <= chosen[0] < len(alphas):
+        raise ValueError(f"selection_chosen is not a row of the {len(alphas)} of the selection")
+    estimator.alphas_, estimator.alpha_ = alphas, float(alphas[chosen[0]])
+    estimator.path_, estimator.error_path_ = dict(zip(COLUMNS, table.T.copy(), strict=True)), errors
+
+
 # -- the JSON --------------------------------------------------------------------------------------------------------
 
 
@@ -219,25 +257,32 @@ def _read_head(path: Path) -> dict[str, Any]:
         if head.get("version") != VERSION:
             found = str(head.get("version"))[:9]
             raise ValueError(f"is of version {found}, this paring reads version {VERSION}")
-        _model_json.check_head(head, ESTIMATORS, FACTS)
+        _model_json.check_head(head, ESTIMATORS, JOINT, FACTS)
     return head
 
 
-def _bare(head: dict[str, Any]) -> tuple[Any, NDArray[Any] | None]:
+def _outputs(head: dict[str, Any]) -> int:
+    """Weights a feature."""
+    if head["classes"] is None:
+        return int(head.get("targets") or 1)
+    classes = len(_model_json.decode_classes(head["classes"]))
+    return 1 if classes == 2 else classes
+
+
+def _bare(head: dict[str, Any], outputs: int) -> Any:
     """The estimator with its parameters, names and classes, not yet its coefficients."""
     from paring import estimators
 
     known = getattr(estimators, head["estimator"])
     parameters = _model_json.decode_parameters(head["parameters"], known().get_params())
     estimator = known(**parameters)
-    d, classes = head["n_features"], None
+    _require_memory(head["n_features"] * outputs)
     if head["classes"] is not None:
-        classes = estimator.classes_ = _model_json.decode_classes(head["classes"])
-    _require_memory(d * (1 if classes is None else len(classes)))
-    estimator.n_features_in_ = d
+        estimator.classes_ = _model_json.decode_classes(head["classes"])
+    estimator.n_features_in_ = head["n_features"]
     if head["feature_names"] is not None:
         estimator.feature_names_in_ = np.array(head["feature_names"], dtype=object)
-    return estimator, classes
+    return estimator
 
 
 def _require_memory(numbers: int) -> None:

@@ -10,9 +10,11 @@ from paring import (
     ElasticNet,
     ElasticNetCV,
     GroupLasso,
+    GroupLassoCV,
     Lasso,
     LassoCV,
     MultiTaskLasso,
+    MultiTaskLassoCV,
     PenalizedClassifier,
     PenalizedClassifierCV,
     PenalizedRegressor,
@@ -60,6 +62,8 @@ from paring import (
         PenalizedClassifierCV(alphas=5, cv=3),
         LassoCV(alphas=5, cv=3),
         ElasticNetCV(alphas=5, cv=3),
+        MultiTaskLassoCV(alphas=5, cv=3),
+        GroupLassoCV(alphas=5, cv=3),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

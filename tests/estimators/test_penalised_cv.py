@@ -11,14 +11,25 @@ import pytest
 from sklearn import linear_model as theirs
 from sklearn.model_selection import KFold
 
-from paring import ElasticNetCV, LassoCV, PenalizedClassifierCV, PenalizedRegressor, PenalizedRegressorCV
-from paring.estimators import penalised_cv
+from paring import (
+    ElasticNetCV,
+    GroupLassoCV,
+    LassoCV,
+    MultiTaskLasso,
+    MultiTaskLassoCV,
+    PenalizedClassifierCV,
+    PenalizedRegressor,
+    PenalizedRegressorCV,
+)
+from paring.estimators import joint_cv, penalised_cv
 from tests.estimators.data import TRUE, binary, regression, three_classes
 
 
-@pytest.mark.parametrize("name", ["LassoCV", "ElasticNetCV"])
+@pytest.mark.parametrize("name", ["LassoCV", "ElasticNetCV", "MultiTaskLassoCV"])
 def test_errors_and_choice_are_scikit_learns(name: str) -> None:
     X, y = regression(noise=2.0)
+    if name == "MultiTaskLassoCV":
+        y = np.column_stack([y, X[:, 2] - X[:, 7] + 5, 0.1 * y])
     options: dict[str, Any] = {"alphas": 20, "eps": 0.01, "cv": KFold(4)}
     ours = globals()[name](tol=1e-9, **options).fit(X, y)
     wanted = getattr(theirs, name)(tol=1e-9, max_iter=100_000, **options).fit(X, y)
@@ -28,7 +39,7 @@ def test_errors_and_choice_are_scikit_learns(name: str) -> None:
     np.testing.assert_allclose(ours.coef_, wanted.coef_, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["LassoCV", "ElasticNetCV"])
+@pytest.mark.parametrize("name", ["LassoCV", "ElasticNetCV", "MultiTaskLassoCV"])
 def test_the_parameters_are_scikit_learns(name: str) -> None:
     ours, wanted = globals()[name]().get_params(), getattr(theirs, name)().get_params()
     assert {key: wanted[key] for key in ours} == ours
@@ -69,19 +80,51 @@ def test_classes(make: Any) -> None:
     assert model.score(X, y) > 0.7 and len(model.alphas_) == 15
 
 
+def test_groups() -> None:
+    X, y = regression(noise=2.0)
+    groups = np.arange(X.shape[1]) // 3
+    options: dict[str, Any] = {"alphas": 12, "eps": 0.01, "cv": KFold(4), "rule": "1se", "groups": groups}
+    factors = np.array([1.0, 2.0, 1.0, 0.5, np.inf])
+    ours = GroupLassoCV(penalty_factors=factors, positive=True, tol=1e-9, **options).fit(X, y)
+    general = PenalizedRegressorCV(penalty="group", penalty_factors=factors, lower_bounds=0, tol=1e-9, **options)
+    general.fit(X, y)
+    np.testing.assert_allclose(ours.error_path_, general.error_path_, rtol=1e-5)
+    np.testing.assert_allclose(ours.mse_path_, 2 * ours.error_path_)
+    assert ours.alpha_ == general.alpha_ and (ours.coef_ >= 0).all() and not ours.support_[groups == 4].any()
+    np.testing.assert_allclose(ours.coef_, general.coef_, atol=1e-5)
+
+
+def test_several_targets_weighted() -> None:
+    X, y = regression(noise=2.0)
+    Y, weights = np.column_stack([y, y[::-1]]), np.random.default_rng(0).uniform(0.5, 2, len(y))
+    model = MultiTaskLassoCV(alphas=[0.5, 0.1], cv=KFold(3), tol=1e-9).fit(X, Y, weights)
+    train, test = list(KFold(3).split(X))[1]
+    alone = MultiTaskLasso(0.1, tol=1e-9).fit(X[train], Y[train], weights[train])
+    wrong = ((alone.predict(X[test]) - Y[test]) ** 2).sum(axis=1) / 2
+    assert model.error_path_[1, 1] == pytest.approx(np.average(wrong, weights=weights[test]), rel=1e-6)
+    assert model.coef_.shape == (2, X.shape[1]) and model.predict(X).shape == Y.shape
+
+
 def test_refusals() -> None:
     X, y = regression()
     with pytest.raises(ValueError, match="rule must be 'min' or '1se'"):
         PenalizedRegressorCV(rule="best").fit(X, y)
     with pytest.raises(ValueError, match="l1_ratio must be one number"):
         ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(X, y)
+    with pytest.raises(ValueError, match=r"use paring\.LassoCV"):
+        MultiTaskLassoCV().fit(X, y)
+    with pytest.raises(ValueError, match=r"jointly by paring\.MultiTaskLasso"):
+        GroupLassoCV().fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="rule must be 'min' or '1se'"):
+        GroupLassoCV(rule="best").fit(X, y)
 
 
-def test_examples() -> None:
-    assert doctest.testmod(penalised_cv).failed == 0
+@pytest.mark.parametrize("module", [penalised_cv, joint_cv])
+def test_examples(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("cls", [PenalizedRegressorCV, LassoCV])
+@pytest.mark.parametrize("cls", [PenalizedRegressorCV, LassoCV, MultiTaskLassoCV, GroupLassoCV])
 def test_every_parameter_is_named(cls: type) -> None:
     text = cls.__doc__ or ""
     for name in cls().get_params():

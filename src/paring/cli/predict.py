@@ -64,8 +64,9 @@ def write(out: Path, values: NDArray[Any], classes: Any) -> None:
 
 
 def lines(values: NDArray[Any], classes: Any) -> Any:
-    """Predictions one a line; probabilities as csv under a line of the classes."""
+    """Predictions one a line; several targets, and probabilities, as csv under a line of their numbers or classes."""
     if values.ndim == 1:
         return (f"{value}\n" for value in values.tolist())
-    head = ",".join(f'"{name}"' if "," in str(name) else str(name) for name in classes.tolist())
+    names = range(values.shape[1]) if classes is None else classes.tolist()
+    head = ",".join(f'"{name}"' if "," in str(name) else str(name) for name in names)
     return (f"{line}\n" for line in [head, *(",".join(map(str, row)) for row in values.tolist())])

@@ -1,6 +1,7 @@
 """scikit-learn estimators. Each states its Problem; the shared fit is in ``base``."""
 
 from paring.estimators.classifier import SparseClassifier
+from paring.estimators.joint_cv import GroupLassoCV, MultiTaskLassoCV
 from paring.estimators.lasso import ElasticNet, GroupLasso, Lasso
 from paring.estimators.multi_task import MultiTaskLasso
 from paring.estimators.penalised import PenalizedRegressor
@@ -12,9 +13,11 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "GroupLasso",
+    "GroupLassoCV",
     "Lasso",
     "LassoCV",
     "MultiTaskLasso",
+    "MultiTaskLassoCV",
     "PenalizedClassifier",
     "PenalizedClassifierCV",
     "PenalizedRegressor",

@@ -258,5 +258,8 @@ class GroupLasso(LeastSquares):
         self.positive = positive
 
     def _posed(self, d: int) -> dict[str, Any]:
+        return {"penalty": self._penalty(self._alpha(), d)}
+
+    def _penalty(self, alpha: float, d: int) -> Group:
         groups = np.arange(d) if self.groups is None else self.groups
-        return {"penalty": Group(self._alpha(), groups, factors=self.penalty_factors, bounds=self._bounds())}
+        return Group(alpha, groups, factors=self.penalty_factors, bounds=self._bounds())

@@ -80,7 +80,8 @@ class MultiTaskLasso(LeastSquares):
         """
         X, y = self._validated(X, y, "", y_numeric=True, multi_output=True)
         if y.ndim == 1:
-            raise ValueError("y has one column: for a single target use paring.Lasso")
+            single = type(self).__name__.removeprefix("MultiTask")
+            raise ValueError(f"y has one column: for a single target use paring.{single}")
         self._fit(X, y, losses.squared, 0.0, row_weights(sample_weight, len(y)))
         return self
 

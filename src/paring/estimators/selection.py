@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import safe_mask
 
+from paring import given
 from paring._path import grid, largest_weight, path
 from paring.data.design import as_design
 from paring.estimators.base import Array, LinearModel, require
@@ -23,6 +24,7 @@ from paring.losses import Loss
 from paring.problem import Problem
 
 RULES = ("min", "1se")
+COLUMNS = ("alpha", "error", "standard_error", "features")  # of ``path_``
 
 
 class ChoosesAlpha(LinearModel):
@@ -53,9 +55,7 @@ class ChoosesAlpha(LinearModel):
         mass = np.empty(len(folds))
         for f, (train, test) in enumerate(folds):
             v = None if weights is None else weights[train]
-            part = Problem(
-                X[safe_mask(X, train)], y[train], whole.loss, penalty=whole.stated, sample_weight=v, **options
-            )
+            part = Problem(X[safe_mask(X, train)], y[train], loss, penalty=whole.stated, sample_weight=v, **options)
             found = path(
                 part, lams=alphas, solver=self.solver, tol=self._tolerance_of_paths(), max_passes=self.max_iter
             )
@@ -63,10 +63,11 @@ class ChoosesAlpha(LinearModel):
                 as_design(X[safe_mask(X, test)], self.n_jobs),
                 np.ones(len(test)) if weights is None else weights[test],
             )
+            targets, known = given.posed(y[test], len(test), loss, several=True)
             mass[f] = v.sum()
             for a, step in enumerate(found.steps):
                 z = held.scores_on(step.model.support, step.model.weights) + step.model.intercept
-                values = whole.loss.core.value(np.ascontiguousarray(z), np.ascontiguousarray(y[test], np.float64))
+                values = known.core.value(np.ascontiguousarray(z), targets)
                 errors[a, f], sizes[a, f] = v @ values / max(mass[f], np.finfo(float).tiny), step.size
         self._chosen(alphas, errors, sizes, mass)
 
@@ -80,6 +81,5 @@ class ChoosesAlpha(LinearModel):
         if self.rule == "1se":
             best = int(np.flatnonzero(mean <= mean[best] + spread[best])[0])
         self.alpha_, self.alphas_ = float(alphas[best]), alphas
-        columns = {"alpha": alphas, "error": mean, "standard_error": spread, "features": sizes.mean(axis=1)}
-        self.path_: Any = columns
+        self.path_: Any = dict(zip(COLUMNS, (alphas, mean, spread, sizes.mean(axis=1)), strict=True))
         self.error_path_ = errors
