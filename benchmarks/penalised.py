@@ -91,6 +91,9 @@ class Race:
         nearest = np.inf
         while 0 <= at < len(grid):
             answer = self.ask(name, point.lams, grid[at])
+            if "limit" in answer and step <= 0 and at > 0 and not found:  # no end in sight so tight: looser may do
+                step, at = -1, at - 1
+                continue
             if "error" in answer:
                 return found or f"{answer['error']}, at tolerance {grid[at]:g} (gap before: {nearest:.1e})"
             reached = answer["judged"]["gap"] <= self.run["gap"]
@@ -102,7 +105,7 @@ class Race:
                 break
             step = -1 if reached else 1
             at += step
-        return found or f"gap {nearest:.1e} at its tightest tolerance, {grid[-1]:g}"
+        return found or f"gap {nearest:.1e} at best, down to tolerance {grid[min(max(at, 0), len(grid) - 1)]:g}"
 
     def time(self, points: list[Point], say) -> list[dict[str, Any]]:
         rows = []
@@ -170,7 +173,8 @@ def execute(run: dict[str, Any], environments: dict[str, str], scratch: Path, sa
         race.close()
     compare(rows)
     keys = ("name", "problem", "loss", "penalty", "size", "repeats", "threads", "options", "gap")
-    heading = {key: run[key] for key in keys} | {"n": X.shape[0], "d": X.shape[1], "note": meta.note}
+    note = f"{meta.note}; y centred" if run.get("centred") else meta.note
+    heading = {key: run[key] for key in keys} | {"n": X.shape[0], "d": X.shape[1], "note": note}
     if sp.issparse(X):
         heading["density"] = X.nnz / (X.shape[0] * X.shape[1])
     return {**heading, "rows": rows}

@@ -20,6 +20,7 @@ from rivals import Rival
 
 GRID = tuple(float(f"{tol:.1g}") for tol in np.geomspace(1e-2, 1e-10, 17))  # by half decades, loosest first
 EVERY = 1_000_000  # of iterations: the tolerance ends a fit, not their number
+EPOCHS = 100_000  # of each of their working sets
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def paring(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, t
 def celer(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, tol) -> list[Fit]:
     import celer
 
-    terms = {"tol": tol, "max_iter": 1000, "max_epochs": EVERY}
+    terms = {"tol": tol, "max_iter": 200, "max_epochs": EPOCHS}
     if loss == "logistic":
         return _fits([celer.LogisticRegression(C=1 / (len(y) * lams[0]), **terms).fit(X, y).coef_])
     if penalty == "group":
@@ -70,17 +71,17 @@ def celer(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, to
 def skglm(X, y, lams, loss, ridge, *, fit_intercept, penalty, size, l1_ratio, tol) -> list[Fit]:
     import skglm
 
-    terms = {"tol": tol, "max_iter": 1000, "fit_intercept": False}
+    terms = {"tol": tol, "max_iter": 200, "max_epochs": EPOCHS, "fit_intercept": False}
     if loss == "logistic":
-        return _fits([skglm.SparseLogisticRegression(lams[0], max_epochs=EVERY, **terms).fit(X, y).coef_])
+        return _fits([skglm.SparseLogisticRegression(lams[0], **terms).fit(X, y).coef_])
     if penalty == "group":
         from skglm.estimators import GroupLasso
 
         weights = np.full(X.shape[1] // size, np.sqrt(size))
-        return _fits([GroupLasso(size, lams[0], weights, max_epochs=EVERY, **terms).fit(X, y).coef_])
+        return _fits([GroupLasso(size, lams[0], weights, **terms).fit(X, y).coef_])
     if penalty == "sparse_group":
         return _fits([_skglm_sparse_group(X, y, lams[0], size, l1_ratio, tol)])
-    model = skglm.Lasso(lams[0], max_epochs=EVERY, **terms)
+    model = skglm.Lasso(lams[0], **terms)
     if len(lams) == 1:
         return _fits([model.fit(X, y).coef_])
     return _fits(model.path(X, y, np.array(lams))[1].T)
@@ -101,7 +102,7 @@ def _skglm_sparse_group(X, y, lam, size, l1_ratio, tol):
     model = GeneralizedLinearEstimator(
         QuadraticGroup(ends, indices),
         WeightedL1GroupL2(lam, weights, np.full(d, l1_ratio), ends, indices),
-        GroupBCD(tol=tol, max_iter=1000, max_epochs=EVERY, ws_strategy="fixpoint"),
+        GroupBCD(tol=tol, max_iter=200, max_epochs=EPOCHS, ws_strategy="fixpoint"),
     )
     return model.fit(X, y).coef_
 
@@ -166,7 +167,7 @@ RIVALS = {
         begin=1e-6,
     ),
     "celer": PenalisedRival(celer, "celer", penalties=("l1", "group"), has_path=True, begin=1e-6),
-    "skglm": PenalisedRival(skglm, "skglm", penalties=("l1", "group", "sparse_group"), has_path=True, begin=1e-6),
+    "skglm": PenalisedRival(skglm, "skglm", penalties=("l1", "group", "sparse_group"), has_path=True, begin=3e-3),
     "scikit-learn": PenalisedRival(sklearn, "scikit-learn", losses=("squared",), has_path=True, begin=1e-6),
     "liblinear": PenalisedRival(
         sklearn_logistic, "scikit-learn", losses=("logistic",), begin=1e-3, options={"solver": "liblinear"}

@@ -241,8 +241,11 @@ def test_a_rival_is_timed_at_the_loosest_tolerance_that_reaches_the_gap(bench: A
         assert race.search("celer", penalised.Point("0.1", (0.1,))).tol == limit == grid[race.at["celer"]]
     asked.clear()
     race.ask = reaches(0.0)
-    assert race.search("celer", penalised.Point("0.1", (0.1,))) == "gap 1.0e+00 at its tightest tolerance, 1e-10"
+    assert race.search("celer", penalised.Point("0.1", (0.1,))) == "gap 1.0e+00 at best, down to tolerance 1e-10"
     assert asked == list(grid)
+    race.at["celer"], fits = 8, reaches(1e-3)  # at a tolerance of 1e-6, which does not end in time
+    race.ask = lambda name, lams, tol: fits(name, lams, tol) if tol > 2e-5 else {"error": "late", "limit": 1}
+    assert race.search("celer", penalised.Point("0.1", (0.1,))).tol == 1e-3
     race.ask = lambda name, lams, tol: {"error": "more than 1 s"}
     assert "more than 1 s" in race.search("celer", penalised.Point("0.1", (0.1,)))
 
