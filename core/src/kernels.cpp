@@ -2,50 +2,51 @@
 
 #include <cmath>
 
+#include "wide.hpp"
+
 namespace paring {
 
 namespace {
 
-constexpr Index lanes = 16;  // two AVX-512 or four AVX2 registers in flight
-
 // Inlined into each clone below, so that it is compiled for each machine.
 template <class T>
 [[gnu::always_inline]] inline double dot_of(const T* x, const double* v, Index n) {
-    double sums[lanes] = {};
+    Wide even{}, odd{};  // two in flight
     Index i = 0;
-    for (; i + lanes <= n; i += lanes)
-        for (Index l = 0; l < lanes; ++l) sums[l] += static_cast<double>(x[i + l]) * v[i + l];
-    for (; i < n; ++i) sums[0] += static_cast<double>(x[i]) * v[i];
-    for (Index half = lanes / 2; half > 0; half /= 2)
-        for (Index l = 0; l < half; ++l) sums[l] += sums[l + half];
-    return sums[0];
+    for (; i + 2 * width <= n; i += 2 * width) {
+        even += load(x + i) * load(v + i);
+        odd += load(x + i + width) * load(v + i + width);
+    }
+    if (i + width <= n) {
+        even += load(x + i) * load(v + i);
+        i += width;
+    }
+    double rest = 0;
+    for (; i < n; ++i) rest += static_cast<double>(x[i]) * v[i];
+    return sum(even + odd) + rest;
 }
 
 template <class T>
 [[gnu::always_inline]] inline Moments moments_of(const T* x, const double* r, const double* c, Index n) {
-    constexpr Index width = 8;
-    double slope[width] = {}, first[width] = {}, second[width] = {};
+    Wide slope{}, first{}, second{};
     Index i = 0;
-    for (; i + width <= n; i += width)
-        for (Index l = 0; l < width; ++l) {
-            const double value = static_cast<double>(x[i + l]), weighted = c[i + l] * value;
-            slope[l] += r[i + l] * value;
-            first[l] += weighted;
-            second[l] += weighted * value;
-        }
-    Moments sum;
+    for (; i + width <= n; i += width) {
+        const Wide value = load(x + i), weighted = load(c + i) * value;
+        slope += load(r + i) * value;
+        first += weighted;
+        second += weighted * value;
+    }
+    Moments out;
     for (; i < n; ++i) {
         const double value = static_cast<double>(x[i]), weighted = c[i] * value;
-        sum.slope += r[i] * value;
-        sum.first += weighted;
-        sum.second += weighted * value;
+        out.slope += r[i] * value;
+        out.first += weighted;
+        out.second += weighted * value;
     }
-    for (Index l = 0; l < width; ++l) {
-        sum.slope += slope[l];
-        sum.first += first[l];
-        sum.second += second[l];
-    }
-    return sum;
+    out.slope += sum(slope);
+    out.first += sum(first);
+    out.second += sum(second);
+    return out;
 }
 
 template <class T>
