@@ -20,15 +20,15 @@ from paring.solvers.steps import NoDescent
 
 WAYS = ("auto", "stages", "all", "k")
 
-LONG = 16  # k beyond which the stages on the way are worth saving
-LARGE = 800_000  # entries of X: the same
+SHORT = 16  # sizes up to here are quick to reach, and can be looked at twice;
+CHEAP_PASS = 800_000  # so where X holds no more entries (nor columns): a pass is under a millisecond
 
 
 def goes_straight(problem: Any, run: Run, sizes: str) -> bool:
     """Whether k is the only size to be visited. By itself only where features hardly interact, on large data."""
     if run.start is not None or sizes in ("stages", "all"):
         return False
-    large = problem.constraint.k > LONG and problem.design.entries > LARGE
+    large = problem.constraint.k > SHORT and problem.design.entries > CHEAP_PASS
     return sizes == "k" or (large and ridge_outweighs(problem))
 
 

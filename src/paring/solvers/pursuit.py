@@ -32,6 +32,7 @@ from paring.solvers import opening
 from paring.solvers._loop import Run, State, begun, start_model
 from paring.solvers.iterate import OnSupport
 from paring.solvers.measure import measured
+from paring.solvers.opening import CHEAP_PASS, SHORT
 from paring.solvers.orthogonal import Orthogonal
 from paring.solvers.softened import Softened, soft_ridge
 from paring.solvers.support import Support
@@ -42,8 +43,6 @@ GROWTH = 1.3  # beyond: from a stage to the next,
 FEW = 20  # and from sizes beyond this:
 FAR_GROWTH = 2.0  # of stages that each cost passes and trials; the exchanges of a tableau cost more than its stages
 SAME = 1e-9  # objectives so near, relative to F at the null model, are of one problem
-SECOND_LOOK = 16  # sizes up to here are also reached from above: it costs little and escapes most poor local optima
-CHEAP_PASS = 800_000  # entries of X, and columns: a pass is under a millisecond
 AGREES = 1e-9  # of F at the null model: what a tableau's F and that of the data may differ by
 STEEP = 1e-16  # the same: what the slope on a support could gain along one of its columns
 TABLEAU_BYTES = 1 << 30  # beyond, |S| d float64 are not kept
@@ -204,7 +203,7 @@ def begin(engine: Any, first: NDArray[np.int64]) -> Any:
 def stage(problem: Any, engine: Any, size: int) -> None:
     engine.grow(size)
     engine.polish()
-    if size <= SECOND_LOOK and max(problem.design.entries, problem.d) <= CHEAP_PASS:
+    if size <= SHORT and max(problem.design.entries, problem.d) <= CHEAP_PASS:
         second_look(engine, size, rank_bound(problem))
 
 
